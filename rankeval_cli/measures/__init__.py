@@ -1,0 +1,1 @@
+"""Measures: declarations with their kernels, and the grammar that names them."""

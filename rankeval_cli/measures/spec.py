@@ -1,0 +1,170 @@
+"""What the declaration of a measure may say, and a measure as a user asked for it.
+
+A measure is one `Measure` record beside its kernel. Everything else (help, completion, tables, gates, property tests)
+is derived from the records in `registry.MEASURES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+NO_CUTOFF = 2**62  # the k that a kernel sees when no cutoff was asked for: larger than any ranking
+
+# Why a value may be undefined. `--no-relevant` acts on the first two only (DESIGN section 2).
+Reason = Literal[
+    "no_relevant", "no_gain", "no_nonrelevant", "one_class", "nothing_found", "empty_ranking", "no_pool"
+]
+
+
+class Ranking(NamedTuple):
+    """One query as a kernel sees it; all arrays are of this query alone.
+
+    grade : float64 (n,)     grades in rank order, -1 where unjudged; or gains in rank order, 0 where unjudged, when
+        the measure declares `gain`
+    status : uint8 (n,)      0 not in the pool, 1 in the pool but unjudged (negative grade), 2 judged
+    ideal : float64 (m,)     judged grades >= 0, descending; their gains, descending, when the measure declares `gain`
+    discount : float64 (d,)  the measure's discount of ranks 1, 2, ..; d >= max(n, m); (0,) when it declares none
+    num_rel : int            judged documents with grade >= level (counted on grades, never on gains)
+    """
+
+    grade: Any
+    status: Any
+    ideal: Any
+    discount: Any
+    num_rel: int
+
+
+class TiedRanking(NamedTuple):
+    """As `Ranking`, and `score` : float64 (n,), falling: for measures that look at ties."""
+
+    grade: Any
+    status: Any
+    ideal: Any
+    discount: Any
+    num_rel: int
+    score: Any
+
+
+# kernel(ranking, k, level, params) -> value, NaN where undefined. + - * / and comparisons only; no call but len, min,
+# max, range, float and int; nothing outside its file, no helper function. Plain and compiled give the same bits.
+# params : float64 (p,), what `Measure.encode` makes of the parameters.
+Kernel = Callable[[Any, int, float, Any], float]
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter of a measure.
+
+    kind : "float", "int", "choice" (one of `choices`), "gains" ({grade: gain}), "floats" (a list of numbers)
+    low, high : smallest and largest legal value of a number (inclusive)
+    """
+
+    name: str
+    kind: Literal["float", "int", "choice", "gains", "floats"]
+    default: Any
+    help: str
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class GainMap:
+    """How grades >= 0 become gains; `key` is equal exactly when the map is (views of a block are shared by it).
+
+    of : grade -> gain, built with `math` and called once for each distinct grade
+    """
+
+    key: Hashable
+    of: Callable[[float], float]
+
+
+@dataclass(frozen=True)
+class Discount:
+    """What a kernel finds in `discount` : `of(rank)` for rank 1, 2, ..; `key` is equal exactly when the column is."""
+
+    key: Hashable
+    of: Callable[[int], float]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The declaration of one measure.
+
+    name : canonical name, lower case
+    aliases : other names that mean exactly this (names ignore case; `-` and `_` are the same)
+    definition : the exact definition, edge cases included, as `rankeval measures NAME` prints it
+    cutoff : "optional", "required", "never", or "recall" (then `@x` is a recall level in [0, 1])
+    bounds : smallest and largest value of one query; math.inf where open
+    direction : "higher", "lower" or "none" (counts and facts: neither is better)
+    undefined : the reasons for which a value is undefined; `no_relevant` and `no_gain` are what --no-relevant acts on
+        (found from the judgments by the scoring), for any other the kernel returns NaN
+    aggregate : "mean", "sum" (counts), "geometric" (exp of the mean logarithm)
+    is_binary : metric -> whether each query's value can only be 0 or 1 (then the interval is Wilson's)
+    gain : metric, highest grade of the whole qrels -> GainMap; None for measures of plain grades. An explicit
+        `(rel=)` on a measure with gains is applied by the scoring (lower grades get gain 0, also in the ideal).
+    discount : metric -> Discount
+    uses_level : whether -l/--relevance-level changes the value (false for dcg, ndcg, err)
+    encode : metric -> the kernel's parameters as floats
+    uses_score : the kernel takes a TiedRanking
+    plain_only : never compiled (needs the logarithm of a computed value)
+    trec_eval, ir_measures, ranx : what this is called there, for tables; None where absent
+    """
+
+    name: str
+    title: str
+    definition: str
+    source: str
+    kernel: Kernel
+    aliases: tuple[str, ...] = ()
+    cutoff: Literal["optional", "required", "never", "recall"] = "optional"
+    params: tuple[Param, ...] = ()
+    bounds: tuple[float, float] = (0.0, 1.0)
+    direction: Literal["higher", "lower", "none"] = "higher"
+    undefined: tuple[Reason, ...] = ()
+    aggregate: Literal["mean", "sum", "geometric"] = "mean"
+    is_binary: Callable[[Metric], bool] = lambda metric: False
+    gain: Callable[[Metric, float], GainMap] | None = None
+    discount: Callable[[Metric], Discount] | None = None
+    uses_level: bool = True
+    encode: Callable[[Metric], tuple[float, ...]] = lambda metric: ()
+    uses_score: bool = False
+    plain_only: bool = False
+    trec_eval: str | None = None
+    ir_measures: str | None = None
+    ranx: str | None = None
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A measure as asked for: `mrr@10`, `P(rel=2)@5`.
+
+    written : as the user wrote it, the key in reports (one of several cutoffs: with that cutoff alone)
+    canonical : name, non-default parameters in declared order, then `@k`: what gates and baselines look for
+    params : every declared parameter, defaults filled in
+    cutoff : k, None for the whole list (also for measures whose `@` is a recall level)
+    level : an explicit `(rel=)`, None for the -l of the command line
+    judged_only : an explicit `judged_only=True`
+    warning : something the user should know about the spelling (`hits` means a count here), None mostly
+    """
+
+    measure: Measure
+    written: str
+    canonical: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    cutoff: int | None = None
+    level: float | None = None
+    judged_only: bool = False
+    warning: str | None = field(default=None, compare=False)
+
+    @property
+    def k(self) -> int:
+        """The cutoff as a kernel sees it."""
+        return NO_CUTOFF if self.cutoff is None else self.cutoff
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether each query's value can only be 0 or 1."""
+        return self.measure.is_binary(self)

@@ -1,0 +1,292 @@
+"""The records that travel through the flow: rules, judgments, rankings, scores, verdicts, the report.
+
+This module loads neither NumPy nor Polars; both appear in annotations only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from rankeval_cli.measures.spec import Metric
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Every disputed rule, with its default (DESIGN: one row of the rules table each)."""
+
+    order: Literal["score", "ascending", "rank", "file"] = "score"
+    score_precision: Literal["double", "single"] = "double"
+    ties: Literal["docid", "docid-asc", "file", "rank", "random"] = "docid"
+    relevance_level: float = 1.0
+    missing: Literal["zero", "skip", "error"] = "zero"
+    no_relevant: Literal["zero", "one", "skip", "nan", "error"] = "zero"
+    judged_only: bool = False
+    negative: Literal["unjudged", "nonrelevant", "drop", "error"] = "unjudged"
+    duplicates: Literal["error", "first", "best"] = "error"
+    qrels_duplicates: Literal["error", "max", "mean", "first"] = "error"
+    grade_map: Mapping[str, float] | None = None
+    exclude_self: bool = False
+    exclude: str | None = None
+    depth: int | None = None
+    aggregate: Literal["mean", "median", "min", "max"] = "mean"
+    ci: Literal["auto", "t", "bootstrap", "bca", "wilson", "none"] = "auto"
+    confidence: float = 0.95
+    resamples: int = 1000
+    seed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rules as the report prints them."""
+        rules = asdict(replace(self, grade_map=None))
+        rules["grade_map"] = dict(self.grade_map) if self.grade_map else None
+        return rules
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was found in one input.
+
+    rows : judgments or results read
+    format : name of the layout, such as `trec` or `csv`
+    tag : the tag of a TREC run, from its last line; None where the layout has none
+    """
+
+    name: str
+    path: str
+    format: str
+    rows: int
+    tag: str | None = None
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """All judgments, shared by all runs.
+
+    queries : Q query ids in ascending byte order; a query's place in it is its index
+    frame : columns `query` (UInt32 index), `doc` (String), `grade` (Float64), `key` (UInt64, hash of the id pair),
+        one row a judged pair, sorted by query index
+    ideal_offsets, ideal : int64 (Q+1,), float64 (M,); judged grades >= 0 of each query, descending
+    digest : `sha256:...` of the judgments as used
+    """
+
+    source: Source
+    queries: list[str]
+    frame: pl.DataFrame
+    ideal_offsets: NDArray[np.int64]
+    ideal: NDArray[np.float64]
+    digest: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def max_grade(self) -> float:
+        """The highest grade in the whole qrels; 0.0 when no grade is positive."""
+        return float(self.ideal.max()) if len(self.ideal) else 0.0
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One block of whole queries: Q queries, N rows in rank order, M judged documents.
+
+    query : int64 (Q,)              index into the judged queries
+    offsets : int64 (Q+1,)          query q owns rows offsets[q]:offsets[q+1]; an unanswered query owns none
+    grade : float64 (N,)            grade in rank order; -1 wherever status < 2
+    status : uint8 (N,)             0 not in the pool, 1 in the pool but unjudged (negative grade), 2 judged
+    score : float64 (N,)            the score that ordered the rows, falling
+    ideal_offsets, ideal            int64 (Q+1,), float64 (M,): judged grades >= 0 of each query, descending
+    """
+
+    query: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    grade: NDArray[np.float64]
+    status: NDArray[np.uint8]
+    score: NDArray[np.float64]
+    ideal_offsets: NDArray[np.int64]
+    ideal: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Per-query values of every measure.
+
+    queries : Q ids in ascending byte order (queries taken out by `--missing skip` are not among them)
+    values : float64 (measures, Q), NaN where undefined or skipped
+    undefined : how many values of each measure are undefined for a reason that no policy took care of
+    propagate : True for a measure whose mean is undefined because one value is (`--no-relevant nan`)
+    """
+
+    queries: list[str]
+    metrics: tuple[Metric, ...]
+    values: NDArray[np.float64]
+    undefined: tuple[int, ...]
+    propagate: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval, or the reason why there is none (`note`; low and high are then None)."""
+
+    low: float | None
+    high: float | None
+    method: str | None
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """One measure of one run. value, ci_low, ci_high and std are None where undefined."""
+
+    measure: str
+    canonical: str
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ci_method: str | None
+    ci_note: str | None
+    std: float | None
+    queries: int
+    undefined: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of DESIGN section 5, without the name, which is its key."""
+        values = asdict(self)
+        del values["measure"]
+        return values
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What was judged, answered, repeated and tied in one run; counts, but `judged_at_k`, a share in [0, 1] or None.
+
+    k : the largest cutoff asked for, else 10
+    judged_at_k : mean share of judged documents in the top min(k, n), over the answered queries
+    tied_at_k : rows of equal score that straddle rank k, over all queries
+    duplicates : rows that repeat a document of their query
+    self_hits : rows whose document id is the query id
+    """
+
+    judged: int
+    answered: int
+    missing: int
+    unjudged: int
+    no_relevant: int
+    k: int
+    judged_at_k: float | None
+    tied_at_k: int
+    duplicates: int
+    self_hits: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The decision on one gate for one run.
+
+    distance : value - bound, positive on the passing side of `>=`; None where the gate cannot be evaluated
+    reason : why it failed when no number says so (undefined, no query); None otherwise
+    warn : a failure is only told, never an exit code
+    """
+
+    gate: str
+    run: str
+    passed: bool
+    value: float | None
+    bound: float | None
+    distance: float | None
+    queries: int
+    warn: bool = False
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """Everything about one run. `results` has one entry a measure, in the order asked for."""
+
+    source: Source
+    coverage: Coverage
+    results: tuple[Result, ...]
+    scores: Scores
+
+    @property
+    def name(self) -> str:
+        """The file's name, lengthened by folders until it is unique."""
+        return self.source.name
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that one evaluation shows; reporters render it and the exit code comes from it."""
+
+    version: str
+    rules: Rules
+    qrels: Source
+    digest: str
+    judged_queries: int
+    runs: tuple[RunReport, ...]
+    gates: tuple[Verdict, ...] = ()
+    comparisons: tuple[Any, ...] = ()
+    warnings: tuple[str, ...] = ()
+    metrics: tuple[Metric, ...] = field(default=(), repr=False)
+
+    def __getitem__(self, measure: str) -> float:
+        """Mean of one measure of the only (or first) run; NaN when undefined.
+
+        measure : as it was asked for (`ndcg@10`), or its canonical name (`rr@10` for `mrr@10`)
+        Raises KeyError when the measure was not asked for.
+        """
+        for result in self.runs[0].results:
+            if measure in (result.measure, result.canonical):
+                return math.nan if result.value is None else result.value
+        asked = ", ".join(result.measure for result in self.runs[0].results)
+        raise KeyError(f"{measure!r} was not asked for; this report has {asked}")
+
+    @property
+    def per_query(self) -> pl.DataFrame:
+        """One row a run and query: `run`, `query`, then a Float64 column a measure (null where undefined)."""
+        import polars as pl
+
+        frames = []
+        for run in self.runs:
+            columns: dict[str, Any] = {"run": [run.name] * len(run.scores.queries), "query": run.scores.queries}
+            for metric, values in zip(run.scores.metrics, run.scores.values, strict=True):
+                columns[metric.written] = pl.Series(values, dtype=pl.Float64).fill_nan(None)
+            frames.append(pl.DataFrame(columns, schema_overrides={"run": pl.String, "query": pl.String}))
+        return pl.concat(frames)
+
+    def to_dict(self, per_query: bool = False) -> dict[str, Any]:
+        """The JSON document of DESIGN section 5 as Python objects; `per_query` adds the values of each query."""
+        qrels = {"path": self.qrels.path, "format": self.qrels.format, "rows": self.qrels.rows}
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "rankeval": self.version,
+            "rules": self.rules.to_dict(),
+            "qrels": {**qrels, "queries": self.judged_queries, "digest": self.digest},
+            "runs": [_run_dict(run, per_query) for run in self.runs],
+            "comparisons": list(self.comparisons),
+            "gates": [asdict(verdict) for verdict in self.gates],
+            "warnings": list(self.warnings),
+        }
+
+
+def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
+    source = run.source
+    entry: dict[str, Any] = {"name": run.name, "path": source.path, "tag": source.tag, "format": source.format}
+    entry["coverage"] = asdict(run.coverage)
+    entry["measures"] = {result.measure: result.to_dict() for result in run.results}
+    if per_query:
+        entry["per_query"] = dict(query_values(run.scores))
+    return entry
+
+
+def query_values(scores: Scores) -> Any:
+    """Yield (query id, {measure as written: value or None}) in ascending byte order of the ids."""
+    names = [metric.written for metric in scores.metrics]
+    for query, column in zip(scores.queries, scores.values.T.tolist(), strict=True):
+        yield query, {name: None if value != value else value for name, value in zip(names, column, strict=True)}

@@ -1,0 +1,1 @@
+"""Readers: a path becomes Polars frames of one schema, ids already text."""

@@ -1,0 +1,83 @@
+"""What the declaration of a file format may say, and what an opened input offers to the flow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankeval_cli.readers.source import Input
+
+Role = Literal["run", "qrels"]
+Progress = Callable[[int], None]  # called with the number of bytes (as stored) read since the last call
+
+# Column names that are understood without --columns, any case, `-` and `_` alike, plurals for list columns.
+KNOWN_COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "query": ("query", "qid", "q_id", "query_id", "topic", "user", "user_id"),
+    "doc": ("doc", "docid", "docno", "doc_id", "corpus_id", "pid", "passage_id", "item", "item_id"),
+    "score": ("score", "scores", "sim", "prediction"),
+    "grade": ("grade", "relevance", "rel", "label", "rating"),
+    "rank": ("rank",),
+}
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How the user wants an input read.
+
+    format : a name in FORMATS, or None to recognise it
+    columns : role (`query`, `doc`, `score`, `grade`, `rank`) -> column name in the file
+    grade_map : word -> grade, for grades that are words
+    """
+
+    format: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    grade_map: Mapping[str, float] | None = None
+
+
+class Table(Protocol):
+    """One run, or one set of judgments, opened: its layout is decided, nothing but its head has been read.
+
+    A frame of a run has the columns query (String), doc (String), score (Float64), and rank (Int64, null where it is
+    no whole number) when `has_rank`; a frame of judgments query, doc (String), grade (Float64). No null elsewhere, no
+    NaN. A layout with ranks and no scores gives score = -rank, and the rank.
+    """
+
+    path: str
+    format: str
+    has_rank: bool
+    size_bytes: int | None
+    tag: str | None
+    warnings: list[str]  # complete once `frames` is used up
+
+    def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
+        """The rows in file order, a chunk at a time. May be called again, and then starts over.
+
+        Raises InputError naming path, line, value, and what was expected.
+        """
+        ...
+
+    def locate(self, query: str, doc: str) -> list[str]:
+        """Where the pair stands, as `path:line` (or `path, row n` for Parquet), for messages; reads the input again."""
+        ...
+
+
+@dataclass(frozen=True)
+class Format:
+    """The declaration of one file format.
+
+    name : what --run-format and --qrels-format take
+    run, qrels : one line on the layout in that role, for `rankeval formats`; None where it cannot play it
+    fits : head of an input, role, options -> whether this format reads it in that role
+    open : the input -> a Table
+    """
+
+    name: str
+    title: str
+    run: str | None
+    qrels: str | None
+    fits: Callable[[Input, Role, ReadOptions], bool]
+    open: Callable[[Input, Role, ReadOptions], Table]
