@@ -1,0 +1,358 @@
+"""Align one block of a run with the judgments: a block of rows becomes `Ranked` arrays.
+
+Order of operations: duplicates, exclusion, order, depth, judged-only (the last by `judged_only`, on arrays). Polars
+ends here. What is noticed on the way (ties, self-hits, ranks against scores) goes into `Facts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankeval_cli.coverage import Facts
+from rankeval_cli.errors import InputError, several
+from rankeval_cli.judgments import DOC_SEED, QUERY_SEED
+from rankeval_cli.model import Judgments, Ranked, Rules
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankeval_cli.readers.blocks import Block
+    from rankeval_cli.readers.format import Table
+
+    Rows = NDArray[np.int64]
+
+SPELLING_SAMPLE = 1000  # judged pairs whose other spellings are looked for in a run
+
+
+class Aligner:
+    """Aligns the blocks of one run and collects what is noticed.
+
+    k : the cutoff at which `Facts` counts ties and judged documents
+    exclude : query, document pairs that are taken out of the rankings, or None
+    """
+
+    def __init__(
+        self, table: Table, judgments: Judgments, rules: Rules, k: int, exclude: pl.DataFrame | None = None
+    ) -> None:
+        if "rank" in (rules.order, rules.ties) and not table.has_rank:
+            raise InputError(
+                f"has no rank column, so {'--order' if rules.order == 'rank' else '--ties'} rank cannot be used",
+                table.path,
+                "choose another rule, or name the column: --columns rank=NAME",
+            )
+        self.table, self.judgments, self.rules, self.k = table, judgments, rules, k
+        self.index = {query: i for i, query in enumerate(judgments.queries)}
+        self.rows_of = np.searchsorted(judgments.frame["query"].to_numpy(), np.arange(len(judgments.queries) + 1))
+        self.exclude = None if exclude is None else exclude.unique()
+        self.variants = _spelling_variants(judgments)
+        self.facts = Facts.empty(len(judgments.queries))
+
+    def align(self, block: Block) -> Ranked:
+        """Order each ranking of the block and mark its judged documents.
+
+        Raises InputError for a document that stands twice in a ranking (under `--duplicates error`).
+        """
+        rows = self._judged_rows(block)
+        rows = self._without_duplicates(rows)
+        rows = self._without_excluded(rows)
+        order = self._order(rows)
+        return self._ranked(rows, order)
+
+    def unanswered(self) -> Ranked:
+        """The judged queries that no block held, as empty rankings."""
+        query = np.flatnonzero(~self.facts.answered)
+        none = np.empty(0)
+        offsets = np.zeros(len(query) + 1, np.int64)
+        return Ranked(query, offsets, none, np.empty(0, np.uint8), none, *self._ideal(query))
+
+    def _judged_rows(self, block: Block) -> _Rows:
+        """The rows of judged queries; queries that nobody judged are counted and left."""
+        query = np.array([self.index.get(qid, -1) for qid in block.queries], dtype=np.int64)
+        lengths = np.diff(block.offsets)
+        self.facts.rows += block.frame.height
+        known = query >= 0
+        self.facts.answered[query[known]] = True
+        if known.all():
+            return _Rows(block.frame, query, block.offsets)
+        self.facts.unjudged += [qid for qid, i in zip(block.queries, query, strict=True) if i < 0]
+        frame = block.frame.filter(pl.Series(np.repeat(known, lengths)))
+        return _Rows(frame, query[known], _offsets(lengths[known]))
+
+    def _without_duplicates(self, rows: _Rows) -> _Rows:
+        keys = self._keys(rows)
+        if keys.n_unique() == len(keys):
+            return rows
+        suspects = np.flatnonzero(keys.is_duplicated().to_numpy())
+        pairs = rows.frame[suspects].select(query=pl.Series(rows.query_of_row()[suspects]), doc="doc")
+        repeats = suspects[~pairs.select(first=pl.struct("query", "doc").is_first_distinct())["first"].to_numpy()]
+        if not len(repeats):
+            return rows
+        self.facts.duplicates += len(repeats)
+        if self.rules.duplicates == "error":
+            raise self._duplicate(rows, repeats)
+        if self.rules.duplicates == "best":
+            # the best of equal documents first: then the first of each is kept, the others keep their places
+            score = -self._score(rows)[suspects]
+            best = pairs.with_columns(score=score, row=suspects).sort("score", maintain_order=True)
+            first = best.unique(["query", "doc"], keep="first", maintain_order=True)["row"].to_numpy()
+            repeats = np.setdiff1d(suspects, first)
+        return rows.keep(~_mask(repeats, rows.frame.height))
+
+    def _duplicate(self, rows: _Rows, repeats: Rows) -> InputError:
+        query = rows.query_of_row()[repeats]
+        docs = rows.frame["doc"][repeats].to_list()
+        names = [self.judgments.queries[i] for i in query]
+        lines = [f"document `{doc}` is more than once in query `{qid}`" for qid, doc in zip(names, docs, strict=True)]
+        places = self.table.locate(names[0], docs[0])
+        return InputError(
+            several(lines),
+            ", ".join(places[:2]) or self.table.path,
+            "mend the run, or choose --duplicates first or best",
+        )
+
+    def _without_excluded(self, rows: _Rows) -> _Rows:
+        docs = rows.frame["doc"]
+        own = pl.Series(self.judgments.queries, dtype=pl.String)[rows.query].hash(DOC_SEED).to_numpy()
+        hits = np.flatnonzero(docs.hash(DOC_SEED).to_numpy() == np.repeat(own, rows.lengths))
+        if len(hits):
+            query = rows.query_of_row()[hits]
+            is_self = [docs[int(row)] == self.judgments.queries[i] for row, i in zip(hits, query, strict=True)]
+            hits = hits[np.array(is_self, dtype=bool)]
+        self.facts.self_hits += len(hits)
+        gone = _mask(hits if self.rules.exclude_self else hits[:0], rows.frame.height)
+        if self.exclude is not None:
+            names = pl.Series(self.judgments.queries, dtype=pl.String)[rows.query_of_row()]
+            pairs = pl.DataFrame({"query": names, "doc": docs, "row": np.arange(len(docs))})
+            found = pairs.join(self.exclude, on=["query", "doc"], how="semi")["row"].to_numpy()
+            gone |= _mask(found, len(docs))
+            self.facts.excluded += len(found)
+        return rows.keep(~gone) if gone.any() else rows
+
+    def _score(self, rows: _Rows) -> NDArray[np.float64]:
+        """(N,) the number that orders the rows, highest first."""
+        if self.rules.order == "file":
+            return -rows.row_in_query().astype(np.float64)
+        if self.rules.order == "rank":
+            return -self._ranks(rows)
+        score = rows.frame["score"].to_numpy()
+        if self.rules.score_precision == "single":
+            with np.errstate(over="ignore"):
+                score = score.astype(np.float32).astype(np.float64)
+        return -score if self.rules.order == "ascending" else score
+
+    def _ranks(self, rows: _Rows) -> NDArray[np.float64]:
+        rank = rows.frame["rank"]
+        if rank.null_count():
+            row = int(rank.is_null().arg_true()[0])
+            qid, doc = self.judgments.queries[rows.query_of_row()[row]], rows.frame["doc"][row]
+            places = self.table.locate(qid, doc)
+            raise InputError(
+                f"the rank of document `{doc}` in query `{qid}` is no whole number",
+                places[0] if places else self.table.path,
+                "order by score instead",
+            )
+        return rank.cast(pl.Float64).to_numpy()
+
+    def _order(self, rows: _Rows) -> _Order:
+        """Rank order; only queries that are not strictly falling in file order are sorted."""
+        score = self._score(rows)
+        perm = np.arange(len(score))
+        falls = score[1:] < score[:-1]
+        falls[rows.last_rows()] = True  # the next row belongs to another query
+        if not falls.all():
+            query = rows.query_of_row()
+            unsorted = np.unique(query[1:][~falls])
+            bad = np.flatnonzero(_mask(unsorted, len(self.judgments.queries))[query])
+            perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0)]  # + 0.0: -0.0 ties with 0.0
+        return _Order(perm, score[perm] + 0.0)
+
+    def _sorted(self, rows: _Rows, bad: Rows, score: NDArray[np.float64]) -> Rows:
+        """Places (into `bad`) in order of query, then score falling, then the tie rule."""
+        ties = self.rules.ties
+        place = np.repeat(np.arange(len(rows.query)), rows.lengths)[bad]
+        frame = pl.DataFrame({"query": place, "score": score})
+        columns, descending = ["query", "score"], [False, True]
+        if ties == "rank":
+            frame = frame.with_columns(tie=rows.frame["rank"][bad])
+            columns, descending = [*columns, "tie"], [*descending, False]
+        if ties == "random":
+            frame = frame.with_columns(tie=self._random_keys(rows, bad, place, score))
+            columns, descending = [*columns, "tie"], [*descending, False]
+        if ties != "file":
+            frame = frame.with_columns(doc=rows.frame["doc"][bad])
+            columns, descending = [*columns, "doc"], [*descending, ties != "docid-asc"]
+        order = pl.arg_sort_by(columns, descending=descending, nulls_last=True, maintain_order=True)
+        return frame.select(order).to_series().to_numpy().astype(np.int64)
+
+    def _random_keys(self, rows: _Rows, bad: Rows, place: Rows, score: NDArray[np.float64]) -> pl.Series:
+        """UInt64 hash of (seed, query, document) of each tied row, the same on every machine; 0 for rows without a tie.
+
+        BLAKE2 costs about a microsecond a row, and only tied rows pay it.
+        """
+        from hashlib import blake2b
+
+        tied = pl.DataFrame({"query": place, "score": score}).is_duplicated()
+        keys = np.zeros(len(bad), np.uint64)
+        names = [self.judgments.queries[i] for i in rows.query]
+        docs = rows.frame["doc"][bad]
+        for i in tied.arg_true().to_list():
+            text = f"{self.rules.seed}\t{names[place[i]]}\t{docs[i]}".encode()
+            keys[i] = int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
+        return pl.Series(keys)
+
+    def _ranked(self, rows: _Rows, order: _Order) -> Ranked:
+        grade, status = self._grades(rows, order)
+        if self.rules.order in ("score", "ascending"):
+            self._note_scores(rows, order)
+        self.facts.note_ties(rows.offsets, order.score, min(self.k, self.rules.depth or self.k))
+        ranked = Ranked(rows.query, rows.offsets, grade, status, order.score, *self._ideal(rows.query))
+        if self.rules.depth is not None:
+            ranked = _keep_rows(ranked, rows.row_in_query() < self.rules.depth)
+        self.facts.note_judged(ranked, self.k)
+        return ranked
+
+    def _note_scores(self, rows: _Rows, order: _Order) -> None:
+        """Note queries of one score throughout, and those whose ranks fall where scores fall."""
+        self.facts.note_constant(rows.offsets, order.score)
+        if "rank" in rows.frame.columns:
+            rank = rows.frame["rank"].cast(pl.Float64).to_numpy()[order.perm]  # null becomes NaN: compares false
+            falls = order.score[1:] < order.score[:-1]
+            falls[rows.last_rows()] = False
+            self.facts.note_ranks(rows.query_of_row()[1:], falls, rank)
+
+    def _grades(self, rows: _Rows, order: _Order) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """Grade and status of each row in rank order."""
+        grade, status = np.full(rows.frame.height, -1.0), np.zeros(rows.frame.height, np.uint8)
+        keys = self._keys(rows)
+        mine = np.concatenate([np.empty(0, np.int64), *(np.arange(*self.rows_of[i : i + 2]) for i in rows.query)])
+        judged = self.judgments.frame[mine]
+        found = _matches(rows, keys, judged)
+        self._note_spellings(rows, keys, found)
+        rank = np.empty(rows.frame.height, np.int64)
+        rank[order.perm] = np.arange(rows.frame.height)
+        place, value = rank[found["row"].to_numpy()], found["grade"].to_numpy()
+        grade[place] = np.where(value >= 0, value, -1.0)
+        status[place] = np.where(value >= 0, 2, 1)
+        self.facts.judged_found += len(place)
+        return grade, status
+
+    def _note_spellings(self, rows: _Rows, keys: pl.Series, found: pl.DataFrame) -> None:
+        """Look for other spellings (`7` for `007`, `DOC1` for `doc1`) of judged documents that were not found."""
+        pairs = _matches(rows, keys, self.variants).join(
+            found, left_on=["query", "meant"], right_on=["query", "doc"], how="anti"
+        )
+        self.facts.spellings += pairs.select("doc", "meant").rows()
+
+    def _keys(self, rows: _Rows) -> pl.Series:
+        if rows.keys is None:
+            names = pl.Series(self.judgments.queries, dtype=pl.String)[rows.query]
+            query = np.repeat(names.hash(QUERY_SEED).to_numpy(), rows.lengths)
+            rows.keys = pl.Series(query ^ rows.frame["doc"].hash(DOC_SEED).to_numpy())
+        return rows.keys
+
+    def _ideal(self, query: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        start, stop = self.judgments.ideal_offsets[query], self.judgments.ideal_offsets[query + 1]
+        offsets = _offsets(stop - start)
+        rows = np.arange(offsets[-1]) + np.repeat(start - offsets[:-1], stop - start)
+        return offsets, self.judgments.ideal[rows]
+
+
+def judged_only(ranked: Ranked) -> Ranked:
+    """The rankings without unjudged documents (negative grades are unjudged); ranks close up."""
+    return _keep_rows(ranked, ranked.status == 2)
+
+
+def _keep_rows(ranked: Ranked, kept: NDArray[np.bool_]) -> Ranked:
+    before = np.concatenate(([0], np.cumsum(kept)))
+    return Ranked(
+        ranked.query,
+        before[ranked.offsets].astype(np.int64),
+        ranked.grade[kept],
+        ranked.status[kept],
+        ranked.score[kept],
+        ranked.ideal_offsets,
+        ranked.ideal,
+    )
+
+
+@dataclass
+class _Rows:
+    """Rows of judged queries in file order; `query` (Q,) index, `offsets` (Q+1,)."""
+
+    frame: pl.DataFrame
+    query: Rows
+    offsets: Rows
+    keys: pl.Series | None = None
+
+    @property
+    def lengths(self) -> Rows:
+        lengths: Rows = np.diff(self.offsets)
+        return lengths
+
+    def query_of_row(self) -> Rows:
+        """(N,) index of each row's query."""
+        return np.repeat(self.query, self.lengths)
+
+    def row_in_query(self) -> Rows:
+        """(N,) 0, 1, .. within each query."""
+        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.lengths)
+
+    def last_rows(self) -> Rows:
+        """Each query's last row but the block's; a query without rows has none."""
+        ends = self.offsets[1:-1]
+        return ends[(ends > 0) & (ends < self.offsets[-1])] - 1
+
+    def keep(self, kept: NDArray[np.bool_]) -> _Rows:
+        before = np.concatenate(([0], np.cumsum(kept)))
+        keys = None if self.keys is None else self.keys.filter(pl.Series(kept))
+        return _Rows(self.frame.filter(pl.Series(kept)), self.query, before[self.offsets].astype(np.int64), keys)
+
+
+@dataclass(frozen=True)
+class _Order:
+    """perm (N,): the row at each rank, queries one after another; score (N,): in rank order."""
+
+    perm: Rows
+    score: NDArray[np.float64]
+
+
+def _matches(rows: _Rows, keys: pl.Series, wanted: pl.DataFrame) -> pl.DataFrame:
+    """The rows whose (query, doc) is in `wanted` (query, doc, key, ..), with its other columns and `row`."""
+    hits = np.flatnonzero(keys.is_in(wanted["key"].implode()).to_numpy())
+    query = rows.query_of_row()[hits].astype(np.uint32)
+    candidates = pl.DataFrame({"query": query, "doc": rows.frame["doc"][hits], "row": hits})
+    return candidates.join(wanted.drop("key"), on=["query", "doc"], how="inner")
+
+
+def _mask(rows: Rows, height: int) -> NDArray[np.bool_]:
+    mask = np.zeros(height, np.bool_)
+    mask[rows] = True
+    return mask
+
+
+def _offsets(lengths: Rows) -> Rows:
+    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+def _spelling_variants(judgments: Judgments) -> pl.DataFrame:
+    """Spellings of the first relevant documents: query, doc (the spelling), meant, key; none that is itself judged."""
+    sample = judgments.frame.filter(pl.col("grade") > 0).sort("query", "doc").head(SPELLING_SAMPLE)
+    spellings = (
+        pl.col("doc").str.to_lowercase(),
+        pl.col("doc").str.to_uppercase(),
+        pl.col("doc").str.strip_chars_start("0"),
+        pl.lit("0") + pl.col("doc"),
+        pl.lit("00") + pl.col("doc"),
+        pl.col("doc") + ".0",
+    )
+    variants = pl.concat([sample.select("query", spelling.alias("spelt"), meant="doc") for spelling in spellings])
+    variants = (
+        variants.filter(pl.col("spelt") != pl.col("meant"), pl.col("spelt") != "").unique().rename({"spelt": "doc"})
+    )
+    variants = variants.join(judgments.frame, on=["query", "doc"], how="anti")
+    names = pl.Series(judgments.queries, dtype=pl.String)[variants["query"].to_numpy()]
+    return variants.with_columns(key=names.hash(QUERY_SEED) ^ variants["doc"].hash(DOC_SEED))

@@ -1,0 +1,183 @@
+"""What is noticed while a run is aligned, and what a report says of it: coverage and warnings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankeval_cli.model import Coverage, Judgments, Ranked, Rules
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+NAMED_IDS = 3  # how many ids a warning names
+
+
+@dataclass
+class Facts:
+    """What is noticed while one run is aligned; nothing here depends on how the run was cut into blocks.
+
+    answered : bool (Q,)           judged queries that the run holds
+    judged_share : float64 (Q,)    judged documents in the top min(k, n) over min(k, n); NaN where nothing is ranked
+    unjudged : ids of queries that only the run holds
+    spellings : (id in the run, judged id) that differ only in case, blanks or leading zeros
+    """
+
+    answered: NDArray[np.bool_]
+    judged_share: Floats
+    rows: int = 0
+    tied: int = 0
+    unjudged: list[str] = field(default_factory=list)
+    duplicates: int = 0
+    self_hits: int = 0
+    excluded: int = 0
+    judged_found: int = 0
+    rank_conflicts: int = 0
+    rank_reversed: int = 0
+    constant: int = 0
+    spellings: list[tuple[str, str]] = field(default_factory=list)
+
+    @classmethod
+    def empty(cls, num_queries: int) -> Facts:
+        """Nothing noticed yet."""
+        return cls(np.zeros(num_queries, np.bool_), np.full(num_queries, np.nan))
+
+    def note_constant(self, offsets: Places, score: Floats) -> None:
+        """Count the queries in which all scores are equal. offsets (Q+1,), score (N,) in rank order."""
+        some = np.diff(offsets) > 1
+        first, last = offsets[:-1][some], offsets[1:][some] - 1
+        self.constant += int(np.count_nonzero(score[first] == score[last]))
+
+    def note_ranks(self, query: Places, falls: NDArray[np.bool_], rank: Floats) -> None:
+        """Count the queries whose ranks fall where scores fall, and those where they do nothing else.
+
+        query, falls : (N-1,) the query of row i + 1, and whether the score falls from row i to it
+        rank : (N,) in rank order, NaN where unknown
+        """
+        against = np.unique(query[falls & (rank[1:] < rank[:-1])])
+        agreeing = np.unique(query[falls & (rank[1:] > rank[:-1])])
+        self.rank_conflicts += len(against)
+        self.rank_reversed += len(np.setdiff1d(against, agreeing))
+
+    def note_ties(self, offsets: Places, score: Floats, k: int) -> None:
+        """Count the rows of equal score that stand on both sides of rank k."""
+        longer = np.diff(offsets) > k
+        start, stop = offsets[:-1][longer], offsets[1:][longer]
+        tied = score[start + k - 1] == score[start + k]
+        for a, b in zip(start[tied].tolist(), stop[tied].tolist(), strict=True):
+            self.tied += int(np.count_nonzero(score[a:b] == score[a + k]))
+
+    def note_judged(self, ranked: Ranked, k: int) -> None:
+        """Note the share of judged documents in the top k of each ranking."""
+        lengths = np.diff(ranked.offsets)
+        top = np.minimum(lengths, k)
+        judged = np.concatenate(([0], np.cumsum(ranked.status == 2)))
+        found = judged[ranked.offsets[:-1] + top] - judged[ranked.offsets[:-1]]
+        some = top > 0
+        self.judged_share[ranked.query[some]] = found[some] / top[some]
+
+
+def coverage_of(judgments: Judgments, facts: Facts, rules: Rules, k: int) -> Coverage:
+    shares = facts.judged_share[~np.isnan(facts.judged_share)].tolist()
+    missing = int(np.count_nonzero(~facts.answered))
+    return Coverage(
+        judged=len(judgments.queries),
+        answered=len(judgments.queries) - missing,
+        missing=missing,
+        unjudged=len(facts.unjudged),
+        no_relevant=len(judgments.queries) - _num_with_relevant(judgments, rules.relevance_level),
+        k=k,
+        judged_at_k=math.fsum(shares) / len(shares) if shares else None,
+        tied_at_k=facts.tied,
+        duplicates=facts.duplicates,
+        self_hits=facts.self_hits,
+    )
+
+
+def _num_with_relevant(judgments: Judgments, level: float) -> int:
+    highest = np.append(judgments.ideal, -1.0)[judgments.ideal_offsets[:-1]]
+    some = np.diff(judgments.ideal_offsets) > 0
+    return int(np.count_nonzero(some & (highest >= level)))
+
+
+def warnings_of(coverage: Coverage, facts: Facts, judgments: Judgments, rules: Rules) -> Iterator[str]:
+    """Whatever can change a number, a sentence each."""
+    yield from _query_warnings(coverage, facts, judgments, rules)
+    if not facts.judged_found:
+        yield "no document in common with the judgments: every ranking counts as not relevant"
+    if facts.spellings:
+        found, meant = min(facts.spellings)
+        yield f"{len(facts.spellings):,} judged documents may be spelt differently here: `{found}` for `{meant}`"
+    if facts.constant:
+        yield (
+            f"all scores are equal in {_queries(facts.constant)}: the rule for ties (--ties {rules.ties}) decides the order"
+        )
+    if facts.rank_conflicts:
+        hint = "; lower scores may be better here (distances): --order ascending" if facts.rank_reversed else ""
+        yield (
+            f"ranks disagree with scores in {_queries(facts.rank_conflicts)}: the score decides "
+            f"(--order rank for the ranks{hint})"
+        )
+    if coverage.self_hits and not rules.exclude_self:
+        yield f"{coverage.self_hits:,} results are the query itself (same id): --exclude-self takes them out"
+    if coverage.duplicates:
+        yield f"{coverage.duplicates:,} repeated documents left out (--duplicates {rules.duplicates})"
+
+
+def _query_warnings(coverage: Coverage, facts: Facts, judgments: Judgments, rules: Rules) -> Iterator[str]:
+    if coverage.missing:
+        outcome = (
+            "left out (--missing skip)" if rules.missing == "skip" else "counted as empty rankings (--missing zero)"
+        )
+        yield f"{missing_text(judgments, facts)} no results here: {outcome}"
+    if coverage.unjudged:
+        yield f"{_queries(coverage.unjudged)} of the run not judged and left out: {_named(facts.unjudged)}"
+    respelt = _respelt(facts.unjudged, _missing(judgments, facts))
+    if respelt:
+        yield f"query ids may be spelt differently: `{respelt[0]}` here, `{respelt[1]}` in the judgments"
+    if coverage.no_relevant == coverage.judged:
+        yield f"no grade reaches the relevance level {rules.relevance_level:g} in any query (--relevance-level)"
+    elif coverage.no_relevant:
+        yield (
+            f"{_queries(coverage.no_relevant)} judged with nothing relevant at level {rules.relevance_level:g} "
+            f"(--no-relevant {rules.no_relevant})"
+        )
+
+
+def _respelt(unjudged: Iterable[str], missing: Iterable[str]) -> tuple[str, str] | None:
+    """An unjudged id and a missing one that differ only in case, blanks or leading zeros; None when there is none."""
+
+    def plain(query: str) -> str:
+        return query.strip().casefold().lstrip("0")
+
+    known = {plain(query): query for query in sorted(missing, reverse=True)}
+    for query in sorted(unjudged):
+        if plain(query) in known:
+            return query, known[plain(query)]
+    return None
+
+
+def _queries(count: int) -> str:
+    return f"{count:,} {'query' if count == 1 else 'queries'}"
+
+
+def _missing(judgments: Judgments, facts: Facts) -> list[str]:
+    return [query for query, answered in zip(judgments.queries, facts.answered, strict=True) if not answered]
+
+
+def missing_text(judgments: Judgments, facts: Facts) -> str:
+    missing = _missing(judgments, facts)
+    verb = "has" if len(missing) == 1 else "have"
+    return f"{len(missing):,} of {len(judgments.queries):,} judged queries ({_named(missing)}) {verb}"
+
+
+def _named(ids: Sequence[str]) -> str:
+    shown = ", ".join(sorted(ids)[:NAMED_IDS])
+    return f"{shown}, ..." if len(ids) > NAMED_IDS else shown

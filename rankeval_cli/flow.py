@@ -1,0 +1,217 @@
+"""The pipelines as functions over paths or Python objects: read, align, score, infer, gate, report. No printing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+import rankeval_cli
+from rankeval_cli.errors import InputError, UsageError
+from rankeval_cli.gates import Gate, decide
+from rankeval_cli.measures.spec import Metric
+from rankeval_cli.model import Judgments, Report, Rules, RunReport, Source, Verdict
+from rankeval_cli.readers import ReadOptions, open_object, open_table, read_pairs
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from rankeval_cli.coverage import Facts
+    from rankeval_cli.readers.format import Progress, Role, Table
+
+DEFAULT_CUTOFF = 10  # where ties and judged documents are counted when no measure has a cutoff
+ShowProgress = Callable[[str, int | None], AbstractContextManager["Progress"]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One evaluation: what to read, what to measure, by which rules.
+
+    runs, qrels : paths, or Python objects (dicts of dicts, Polars, pandas or Arrow tables)
+    metrics : what the report shows; a gate's own metrics are computed besides
+    """
+
+    runs: tuple[Any, ...]
+    qrels: Any
+    metrics: tuple[Metric, ...]
+    rules: Rules = field(default_factory=Rules)
+    gates: tuple[Gate, ...] = ()
+    run_options: ReadOptions = field(default_factory=ReadOptions)
+    qrels_options: ReadOptions = field(default_factory=ReadOptions)
+
+
+def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Report:
+    """Score every run against the judgments and decide the gates.
+
+    Raises RankevalError for input that cannot be read or fits no judgment.
+    """
+    from rankeval_cli.judgments import load_judgments
+
+    show = show_progress or (lambda label, size: nullcontext(lambda read: None))
+    rules = request.rules
+    names = _unique_names([_path(run, f"run{i}") for i, run in enumerate(request.runs, 1)])
+    tables = [_open(run, "run", request.run_options, name) for run, name in zip(request.runs, names, strict=True)]
+    qrels = _open(request.qrels, "qrels", request.qrels_options, "qrels")
+    with show(qrels.path, qrels.size_bytes) as progress:
+        judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, progress)
+    exclude = None if rules.exclude is None else read_pairs(rules.exclude)
+    metrics = _with_gates(request.metrics, request.gates)
+    runs, verdicts, warnings = [], [], list(judgments.warnings)
+    for name, table in zip(names, tables, strict=True):
+        with show(name, table.size_bytes) as progress:
+            run, noticed = _score_run(name, table, judgments, metrics, rules, exclude, progress)
+        verdicts += [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
+        runs.append(_only_asked(run, request.metrics))
+        warnings += noticed
+    warnings = [*_spelling_warnings(request), *warnings]
+    return _report(request, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
+
+
+def _report(
+    request: Request,
+    judgments: Judgments,
+    runs: tuple[RunReport, ...],
+    verdicts: tuple[Verdict, ...],
+    warnings: tuple[str, ...],
+) -> Report:
+    return Report(
+        version=rankeval_cli.__version__,
+        rules=request.rules,
+        qrels=judgments.source,
+        digest=judgments.digest,
+        judged_queries=len(judgments.queries),
+        runs=runs,
+        gates=verdicts,
+        warnings=warnings,
+        metrics=request.metrics,
+    )
+
+
+def _open(source: Any, role: Role, options: ReadOptions, name: str) -> Table:
+    if isinstance(source, (str, PurePath)):
+        return open_table(str(source), role, options)
+    return open_object(source, role, options, name)
+
+
+def _path(source: Any, name: str) -> str:
+    return str(source) if isinstance(source, (str, PurePath)) else name
+
+
+def _unique_names(paths: Sequence[str]) -> list[str]:
+    """The last part of each path, lengthened by folders until all differ; the whole path when that is not enough."""
+    depth = [1] * len(paths)
+
+    def name(i: int) -> str:
+        parts = PurePath(paths[i]).parts or (paths[i],)
+        return str(PurePath(*parts[-depth[i] :]))
+
+    names = [name(i) for i in range(len(paths))]
+    for _ in range(max((len(PurePath(path).parts) for path in paths), default=0)):
+        for i in range(len(paths)):
+            if names.count(names[i]) > 1:
+                depth[i] += 1
+        names = [name(i) for i in range(len(paths))]
+    repeated = sorted({path for path in names if names.count(path) > 1})
+    if repeated:
+        raise UsageError(f"run `{repeated[0]}` is given twice", hint="name each run once, and the judgments last")
+    return names
+
+
+def _with_gates(metrics: tuple[Metric, ...], gates: Iterable[Gate]) -> tuple[Metric, ...]:
+    known = {metric.canonical: metric for gate in gates for metric in gate.metrics}
+    asked = {metric.canonical for metric in metrics}
+    return (*metrics, *(metric for canonical, metric in known.items() if canonical not in asked))
+
+
+def _only_asked(run: RunReport, metrics: tuple[Metric, ...]) -> RunReport:
+    """The run's report without what only a gate asked for (which stands behind the metrics)."""
+    n, scores = len(metrics), run.scores
+    shown = replace(
+        scores,
+        metrics=scores.metrics[:n],
+        values=scores.values[:n],
+        undefined=scores.undefined[:n],
+        propagate=scores.propagate[:n],
+    )
+    return replace(run, results=run.results[:n], scores=shown)
+
+
+def _score_run(
+    name: str,
+    table: Table,
+    judgments: Judgments,
+    metrics: tuple[Metric, ...],
+    rules: Rules,
+    exclude: pl.DataFrame | None,
+    progress: Progress,
+) -> tuple[RunReport, list[str]]:
+    """One run's report and its warnings."""
+    from rankeval_cli.coverage import coverage_of, warnings_of
+    from rankeval_cli.inference import summarize
+    from rankeval_cli.readers.blocks import Ungrouped, gathered, grouped
+
+    k = max((metric.cutoff for metric in metrics if metric.cutoff), default=DEFAULT_CUTOFF)
+    try:
+        scored = _pass(grouped(table, progress), table, judgments, metrics, rules, k, exclude)
+    except Ungrouped:
+        scored = _pass(gathered(table, progress), table, judgments, metrics, rules, k, exclude)
+    facts, scores = scored
+    coverage = coverage_of(judgments, facts, rules, k)
+    source = Source(name, table.path, table.format, facts.rows, table.tag)
+    run = RunReport(source, coverage, summarize(scores, rules), scores)
+    return run, [f"{name}: {warning}" for warning in [*table.warnings, *warnings_of(coverage, facts, judgments, rules)]]
+
+
+def _pass(
+    blocks: Iterator[Any],
+    table: Table,
+    judgments: Judgments,
+    metrics: tuple[Metric, ...],
+    rules: Rules,
+    k: int,
+    exclude: pl.DataFrame | None,
+) -> tuple[Facts, Any]:
+    """Align and score all blocks, the next one being read meanwhile; then the queries that no block answered."""
+    from rankeval_cli.align import Aligner
+    from rankeval_cli.readers import prefetch
+    from rankeval_cli.scoring import Scorer
+
+    aligner, scorer = Aligner(table, judgments, rules, k, exclude), Scorer(metrics, judgments, rules)
+    for block in prefetch(blocks):
+        scorer.add(aligner.align(block))
+    facts = aligner.facts
+    if not facts.rows:
+        raise InputError("is empty: no results", table.path, "check that the retrieval wrote its results")
+    if not facts.answered.any():
+        raise _nothing_in_common(table, judgments, facts)
+    _check_missing(table, judgments, facts, rules)
+    scorer.add(aligner.unanswered())
+    return facts, scorer.finish(facts.answered)
+
+
+def _nothing_in_common(table: Table, judgments: Judgments, facts: Facts) -> InputError:
+    return InputError(
+        f"no query in common with the judgments: the run has `{min(facts.unjudged)}`, "
+        f"{judgments.source.path} has `{judgments.queries[0]}`",
+        table.path,
+        "check that both files number the queries alike, and that the judgments come last",
+    )
+
+
+def _check_missing(table: Table, judgments: Judgments, facts: Facts, rules: Rules) -> None:
+    from rankeval_cli.coverage import missing_text
+
+    if rules.missing == "error" and not facts.answered.all():
+        raise InputError(
+            f"{missing_text(judgments, facts)} no results",
+            table.path,
+            "complete the run, or choose --missing zero or skip",
+        )
+
+
+def _spelling_warnings(request: Request) -> list[str]:
+    """What the spelling of a measure should tell its user (`hits` means a count here)."""
+    metrics = _with_gates(request.metrics, request.gates)
+    return list(dict.fromkeys(metric.warning for metric in metrics if metric.warning))

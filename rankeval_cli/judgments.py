@@ -1,0 +1,160 @@
+"""Judgments: the rows of a qrels table become one `Judgments`, checked once and shared by all runs."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from rankeval_cli.errors import InputError, several
+from rankeval_cli.model import Judgments, Rules, Source
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from rankeval_cli.readers.format import Progress, Table
+
+# Seeds of the id hashes; a pair's key is hash(query, 1) ^ hash(document, 0). Keys are a prefilter, never an identity:
+# rows whose keys agree are compared as strings.
+QUERY_SEED, DOC_SEED = 1, 0
+
+
+def pair_keys(query: pl.Series, doc: pl.Series) -> pl.Series:
+    """UInt64 key of each (query, document); equal pairs have equal keys, the reverse is only likely."""
+    return query.hash(QUERY_SEED) ^ doc.hash(DOC_SEED)
+
+
+def load_judgments(table: Table, rules: Rules, name: str, progress: Progress | None = None) -> Judgments:
+    """Read a qrels table whole.
+
+    Raises InputError when there is no judgment, a grade is negative under `--negative error`, or a pair has two
+    different grades (under `--qrels-duplicates error`).
+    """
+    import polars as pl
+
+    frames = list(table.frames(progress))
+    frame = pl.concat(frames) if frames else pl.DataFrame()
+    if frame.height == 0:
+        raise InputError("is empty: no judgments", table.path, "check that the file was written whole")
+    frame = frame.select("query", "doc", pl.col("grade") + 0.0)  # -0.0 is 0
+    frame = _apply_negative(frame, table, rules)
+    frame, repeated = _one_grade_a_pair(frame, table, rules)
+    source = Source(name, table.path, table.format, sum(part.height for part in frames))
+    warnings = [*table.warnings, *([repeated] if repeated else [])]
+    return _index(frame, source, tuple(f"{table.path}: {warning}" for warning in warnings))
+
+
+def _index(frame: pl.DataFrame, source: Source, warnings: tuple[str, ...]) -> Judgments:
+    import polars as pl
+
+    queries = frame["query"].unique().sort()
+    index = pl.DataFrame({"query": queries, "index": pl.Series(range(len(queries)), dtype=pl.UInt32)})
+    keyed = frame.with_columns(key=pair_keys(frame["query"], frame["doc"]))
+    keyed = keyed.join(index, on="query", how="left").sort("index", maintain_order=True)
+    offsets, ideal = ideal_grades(keyed["index"].to_numpy(), keyed["grade"].to_numpy(), len(queries))
+    judged = keyed.select(query="index", doc="doc", grade="grade", key="key")
+    return Judgments(source, queries.to_list(), judged, offsets, ideal, _digest(frame), warnings)
+
+
+def ideal_grades(
+    query: NDArray[np.uint32], grade: NDArray[np.float64], num_queries: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Offsets (num_queries + 1,) and the judged grades >= 0 of each query, descending.
+
+    query, grade : (rows,), queries ascending
+    """
+    import numpy as np
+
+    kept = grade >= 0
+    query, grade = query[kept], grade[kept]
+    order = np.lexsort((-grade, query))
+    counts = np.bincount(query, minlength=num_queries)
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64), np.ascontiguousarray(grade[order])
+
+
+def _apply_negative(frame: pl.DataFrame, table: Table, rules: Rules) -> pl.DataFrame:
+    import polars as pl
+
+    if rules.negative == "unjudged" or not (frame["grade"] < 0).any():
+        return frame
+    if rules.negative == "nonrelevant":
+        return frame.with_columns(pl.col("grade").clip(lower_bound=0.0))
+    if rules.negative == "drop":
+        kept = frame.filter(pl.col("grade") >= 0)
+        if kept.height == 0:
+            raise InputError("every grade is negative, so `--negative drop` leaves no judgment", table.path)
+        return kept
+    query, doc, grade = frame.filter(pl.col("grade") < 0).row(0)
+    raise InputError(
+        f"grade `{grade_text(grade)}` of document `{doc}` for query `{query}` is negative",
+        _first_place(table, query, doc),
+        "choose --negative unjudged, nonrelevant or drop",
+    )
+
+
+def _one_grade_a_pair(frame: pl.DataFrame, table: Table, rules: Rules) -> tuple[pl.DataFrame, str | None]:
+    """The frame with each pair once, and the warning when a pair stood there more often."""
+    import polars as pl
+
+    if frame.select("query", "doc").n_unique() == frame.height:
+        return frame, None
+    pair = ["query", "doc"]
+    grades = frame.group_by(pair, maintain_order=True).agg(
+        first=pl.col("grade").first(),
+        max=pl.col("grade").max(),
+        mean=pl.col("grade").mean(),
+        differ=pl.col("grade").n_unique() > 1,
+    )
+    conflicts = grades.filter("differ")
+    if conflicts.height and rules.qrels_duplicates == "error":
+        raise _conflict(conflicts, frame, table)
+    how = "first" if rules.qrels_duplicates == "error" else rules.qrels_duplicates
+    repeated = frame.height - grades.height
+    return grades.select(*pair, grade=pl.col(how)), _repeated_text(repeated, conflicts.height, how)
+
+
+def _repeated_text(repeated: int, conflicts: int, how: str) -> str:
+    rows = f"{repeated:,} repeated judgment{'s' if repeated != 1 else ''}: each pair counts once"
+    return f"{rows}; where grades differ ({conflicts:,} pairs) the {how} grade is used" if conflicts else rows
+
+
+def _conflict(conflicts: pl.DataFrame, frame: pl.DataFrame, table: Table) -> InputError:
+    import polars as pl
+
+    lines = []
+    for query, doc in conflicts.select("query", "doc").head(10).iter_rows():
+        grades = frame.filter(pl.col("query") == query, pl.col("doc") == doc)["grade"].unique(maintain_order=True)
+        shown = " and ".join(f"`{grade_text(grade)}`" for grade in grades)
+        lines.append(f"document `{doc}` of query `{query}` is judged twice with different grades {shown}")
+    lines += [""] * (conflicts.height - len(lines))
+    query, doc = conflicts.select("query", "doc").row(0)
+    return InputError(
+        several(lines),
+        ", ".join(table.locate(query, doc)[:2]) or table.path,
+        "choose --qrels-duplicates max, mean or first, or mend the file",
+    )
+
+
+def _first_place(table: Table, query: str, doc: str) -> str:
+    places = table.locate(query, doc)
+    return places[0] if places else table.path
+
+
+def grade_text(grade: float) -> str:
+    """A grade as people write it: `2`, `-1`, `0.5`."""
+    return str(int(grade)) if grade.is_integer() else repr(grade)
+
+
+def _digest(frame: pl.DataFrame) -> str:
+    """sha256 of the judgments as used, a line (query, doc, grade) each, sorted by bytes: the same for every layout."""
+    import polars as pl
+
+    distinct = frame["grade"].unique()
+    texts = pl.DataFrame({"grade": distinct, "text": [grade_text(grade) for grade in distinct]})
+    line = pl.concat_str("query", "doc", "text", separator="\t") + "\n"
+    lines = frame.join(texts, on="grade", how="left").select(line=line)["line"].sort()
+    digest = hashlib.sha256()
+    for part in lines.to_frame().iter_slices(100_000):
+        digest.update("".join(part["line"].to_list()).encode())
+    return f"sha256:{digest.hexdigest()}"

@@ -1,0 +1,271 @@
+"""The one driver: every kernel over the queries of a block, plain or compiled. The only file that knows Numba.
+
+The plain loop needs no Numba (0.2 s to import) and serves small inputs; once kernels have used `COMPILE_AFTER_S` they
+are compiled, and the next block goes on compiled. Both loops give the same bits. RANKEVAL_JIT=on|off forces either.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankeval_cli.align import judged_only
+from rankeval_cli.errors import InputError, UsageError
+from rankeval_cli.measures.spec import GainMap, Kernel, Measure, Metric, Ranking, TiedRanking
+from rankeval_cli.model import Judgments, Ranked, Rules, Scores
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+COMPILE_AFTER_S = 0.4  # what the plain loop may cost before compiling (0.2 s import, 0.1 s driver) pays for itself
+POLICY_REASONS = ("no_relevant", "no_gain")  # what --no-relevant acts on
+
+
+class Scorer:
+    """Scores the blocks of one run into one matrix, measures x judged queries."""
+
+    def __init__(self, metrics: Sequence[Metric], judgments: Judgments, rules: Rules) -> None:
+        self.metrics, self.judgments, self.rules = tuple(metrics), judgments, rules
+        shape = (len(self.metrics), len(judgments.queries))
+        self.values = np.full(shape, np.nan)
+        self.by_policy = np.zeros(shape, np.bool_)  # --no-relevant decided
+        self.discounts: dict[Hashable, Floats] = {}
+        self.gains = [self._gain_map(metric) for metric in self.metrics]
+        self.spent_s = 0.0
+
+    def add(self, ranked: Ranked) -> None:
+        """Score one block."""
+        views = _Views(ranked, self.rules.judged_only)
+        for row, metric in enumerate(self.metrics):
+            view = views.get(metric.judged_only, self.gains[row], metric)
+            level = self.level(metric)
+            num_rel = _count_at_least(views.base.ideal_offsets, views.base.ideal, level)
+            values = self._drive(metric, view, num_rel, level)
+            empty = _nothing_to_find(metric.measure, view, num_rel)
+            self._apply_policy(row, ranked.query, values, empty)
+
+    def finish(self, answered: NDArray[np.bool_]) -> Scores:
+        """All values; `--missing skip` takes the unanswered queries out. answered : bool (judged queries,)"""
+        kept = answered if self.rules.missing == "skip" else np.ones(len(answered), np.bool_)
+        values, by_policy = self.values[:, kept], self.by_policy[:, kept]
+        nan_policy = self.rules.no_relevant == "nan"
+        undefined = np.isnan(values) & (~by_policy | nan_policy)
+        return Scores(
+            [query for query, keep in zip(self.judgments.queries, kept, strict=True) if keep],
+            self.metrics,
+            values,
+            tuple(np.count_nonzero(undefined, axis=1).tolist()),
+            tuple(nan_policy and bool(row.any()) for row in by_policy),
+        )
+
+    def level(self, metric: Metric) -> float:
+        """The grade from which a document is relevant for this metric."""
+        return self.rules.relevance_level if metric.level is None else metric.level
+
+    def _gain_map(self, metric: Metric) -> GainMap | None:
+        """The metric's gain map; an explicit `(rel=)` gives lower grades gain 0."""
+        if metric.measure.gain is None:
+            return None
+        gains = metric.measure.gain(metric, self.judgments.max_grade)
+        if metric.level is None:
+            return gains
+        level, of = metric.level, gains.of
+        return GainMap((gains.key, "rel", level), lambda grade: of(grade) if grade >= level else 0.0)
+
+    def _apply_policy(self, row: int, query: NDArray[np.int64], values: Floats, empty: NDArray[np.bool_]) -> None:
+        policy = self.rules.no_relevant
+        if policy == "error" and empty.any():
+            names = [self.judgments.queries[i] for i in query[empty][:3]]
+            raise InputError(
+                f"{np.count_nonzero(empty):,} judged queries have nothing relevant: {', '.join(names)}",
+                self.judgments.source.path,
+                "choose --no-relevant zero, one, skip or nan",
+            )
+        values[empty] = {"zero": 0.0, "one": 1.0}.get(policy, np.nan)
+        self.values[row, query] = values
+        self.by_policy[row, query] = empty
+
+    def _drive(self, metric: Metric, view: _View, num_rel: NDArray[np.int64], level: float) -> Floats:
+        measure = metric.measure
+        params = np.array(measure.encode(metric), dtype=np.float64)
+        discount = self._discount(metric, view)
+        started = time.perf_counter()
+        loop = _compiled_loop if self._is_compiled(measure) else _plain_loop
+        values = loop(measure, view, discount, num_rel, metric.k, level, params)
+        self.spent_s += time.perf_counter() - started
+        return values
+
+    def _is_compiled(self, measure: Measure) -> bool:
+        mode = os.environ.get("RANKEVAL_JIT", "auto")
+        if mode not in ("auto", "on", "off"):
+            raise UsageError(f"RANKEVAL_JIT is `{mode}`", hint="set it to auto, on or off, or unset it")
+        return not measure.plain_only and mode != "off" and (mode == "on" or self.spent_s > COMPILE_AFTER_S)
+
+    def _discount(self, metric: Metric, view: _View) -> Floats:
+        """The measure's discount column, long enough for this block; grown as blocks need it."""
+        if metric.measure.discount is None:
+            return np.empty(0)
+        discount = metric.measure.discount(metric)
+        have = self.discounts.get(discount.key, np.empty(0))
+        need = min(view.longest, metric.k)
+        if len(have) < need:
+            more = [discount.of(rank) for rank in range(len(have) + 1, max(need, 2 * len(have)) + 1)]
+            have = np.concatenate((have, np.array(more)))
+            self.discounts[discount.key] = have
+        return have
+
+
+@dataclass(frozen=True)
+class _View:
+    """The arrays that a metric's kernel sees: grades or gains, of all or of judged documents."""
+
+    ranked: Ranked
+    grade: Floats
+    ideal: Floats
+
+    @property
+    def longest(self) -> int:
+        """The longest ranking or list of judged documents of the block."""
+        lists = (self.ranked.offsets, self.ranked.ideal_offsets)
+        return max((int(np.diff(offsets).max()) for offsets in lists if len(offsets) > 1), default=0)
+
+
+@dataclass
+class _Views:
+    """The views of one block, each built once."""
+
+    base: Ranked
+    always_judged: bool
+    views: dict[Hashable, _View] = field(default_factory=dict)
+
+    def get(self, is_judged: bool, gains: GainMap | None, metric: Metric) -> _View:
+        narrowed = is_judged or self.always_judged
+        key = (narrowed, None if gains is None else gains.key)
+        if key not in self.views:
+            self.views[key] = self._build(narrowed, gains, metric)
+        return self.views[key]
+
+    def _build(self, narrowed: bool, gains: GainMap | None, metric: Metric) -> _View:
+        if gains is None:
+            ranked = judged_only(self.base) if narrowed else self.base
+            return _View(ranked, ranked.grade, ranked.ideal)
+        plain = self.get(narrowed, None, metric).ranked
+        grade = np.where(plain.status == 2, _mapped(plain.grade, gains), 0.0)
+        ideal = _mapped(plain.ideal, gains)
+        if np.any(np.diff(ideal) > 0):  # within a query too, unless the map keeps the order of grades
+            lengths = np.diff(plain.ideal_offsets)
+            query = np.repeat(np.arange(len(lengths)), lengths)
+            ideal = ideal[np.lexsort((-ideal, query))]
+        return _View(plain, grade, ideal)
+
+
+def _mapped(grade: Floats, gains: GainMap) -> Floats:
+    """Gains of grades >= 0; -1 (unjudged) gets 0."""
+    distinct, places = np.unique(grade, return_inverse=True)
+    return np.array([gains.of(value) if value >= 0 else 0.0 for value in distinct.tolist()], dtype=np.float64)[places]
+
+
+def _count_at_least(offsets: NDArray[np.int64], values: Floats, level: float) -> NDArray[np.int64]:
+    total = np.concatenate(([0], np.cumsum(values >= level))).astype(np.int64)
+    counts: NDArray[np.int64] = total[offsets[1:]] - total[offsets[:-1]]
+    return counts
+
+
+def _nothing_to_find(measure: Measure, view: _View, num_rel: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """The queries on which --no-relevant acts for this measure."""
+    empty = np.zeros(len(num_rel), np.bool_)
+    if "no_relevant" in measure.undefined:
+        empty |= num_rel == 0
+    if "no_gain" in measure.undefined:
+        empty |= _count_at_least(view.ranked.ideal_offsets, view.ideal, np.nextafter(0.0, 1.0)) == 0
+    return empty
+
+
+def _plain_loop(
+    measure: Measure, view: _View, discount: Floats, num_rel: NDArray[np.int64], k: int, level: float, params: Floats
+) -> Floats:
+    """Call the kernel once a query on memoryviews: slices of them copy nothing and give Python floats."""
+    kernel, ranked = measure.kernel, view.ranked
+    grade, status, ideal = view.grade.data, ranked.status.data, view.ideal.data
+    column, values, score = discount.data, params.data, ranked.score.data
+    rows, goal, counts = ranked.offsets.tolist(), ranked.ideal_offsets.tolist(), num_rel.tolist()
+    result = []
+    for q, count in enumerate(counts):
+        a, b, c, d = rows[q], rows[q + 1], goal[q], goal[q + 1]
+        if measure.uses_score:
+            ranking: Any = TiedRanking(grade[a:b], status[a:b], ideal[c:d], column, count, score[a:b])
+        else:
+            ranking = Ranking(grade[a:b], status[a:b], ideal[c:d], column, count)
+        result.append(kernel(ranking, k, level, values))
+    return np.array(result, dtype=np.float64)
+
+
+def _compiled_loop(
+    measure: Measure, view: _View, discount: Floats, num_rel: NDArray[np.int64], k: int, level: float, params: Floats
+) -> Floats:
+    out = np.empty(len(num_rel))
+    drive, kernel = _compiled_driver(measure.uses_score), _compiled_kernel(measure.kernel, measure.uses_score)
+    ranked = view.ranked
+    arrays: tuple[Any, ...] = (view.grade, ranked.status, ranked.offsets, view.ideal, ranked.ideal_offsets)
+    if measure.uses_score:
+        arrays = (*arrays, ranked.score)
+    drive(kernel, *arrays, discount, num_rel, k, level, params, out)
+    return out
+
+
+def _drive(kernel, grade, status, offsets, ideal, goal, discount, num_rel, k, level, params, out):  # type: ignore[no-untyped-def]
+    for q in range(len(num_rel)):
+        a, b, c, d = offsets[q], offsets[q + 1], goal[q], goal[q + 1]
+        out[q] = kernel(Ranking(grade[a:b], status[a:b], ideal[c:d], discount, num_rel[q]), k, level, params)
+
+
+def _drive_tied(kernel, grade, status, offsets, ideal, goal, score, discount, num_rel, k, level, params, out):  # type: ignore[no-untyped-def]
+    for q in range(len(num_rel)):
+        a, b, c, d = offsets[q], offsets[q + 1], goal[q], goal[q + 1]
+        ranking = TiedRanking(grade[a:b], status[a:b], ideal[c:d], discount, num_rel[q], score[a:b])
+        out[q] = kernel(ranking, k, level, params)
+
+
+def _kernel_signature(uses_score: bool) -> Any:
+    from numba import types
+
+    floats, marks = types.float64[::1], types.uint8[::1]
+    fields = (floats, marks, floats, floats, types.int64)
+    named: Any = types.NamedTuple
+    ranking = named((*fields, floats), TiedRanking) if uses_score else named(fields, Ranking)
+    return types.float64(ranking, types.int64, types.float64, floats)
+
+
+@cache
+def _compiled_driver(uses_score: bool) -> Callable[..., None]:
+    from numba import types
+
+    floats, marks, places = types.float64[::1], types.uint8[::1], types.int64[::1]
+    arrays = (floats, marks, places, floats, places, *((floats,) if uses_score else ()))
+    kernel = types.FunctionType(_kernel_signature(uses_score))
+    signature = types.void(kernel, *arrays, floats, places, types.int64, types.float64, floats, floats)
+    return _compile(_drive_tied if uses_score else _drive, signature)
+
+
+@cache
+def _compiled_kernel(kernel: Kernel, uses_score: bool) -> Callable[..., float]:
+    return _compile(kernel, _kernel_signature(uses_score))
+
+
+def _compile(function: Callable[..., Any], signature: Any) -> Callable[..., Any]:
+    """Compile for one signature, from the disk cache where there is one."""
+    from numba import njit
+
+    try:
+        compiled: Callable[..., Any] = njit(signature, cache=True)(function)
+    except RuntimeError:  # "no locator available": no folder for the cache can be written
+        compiled = njit(signature)(function)
+    return compiled
