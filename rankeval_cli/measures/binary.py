@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure
+from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking
 
 
-def reciprocal_rank(ranking: Any, k: int, level: float, params: Any) -> float:
+def reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
     """1 / rank of the first relevant document within the first k, else 0."""
     for i in range(min(k, len(ranking.grade))):
         if ranking.grade[i] >= level:
@@ -15,8 +15,8 @@ def reciprocal_rank(ranking: Any, k: int, level: float, params: Any) -> float:
     return 0.0
 
 
-def average_precision(ranking: Any, k: int, level: float, params: Any) -> float:
-    """Mean of the precision at each relevant document; params[0] chooses the denominator (0 all, 1 min, 2 found)."""
+def average_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Sum of the precision at each relevant document; params[0] chooses the denominator (0 all, 1 min, 2 found)."""
     hits = 0
     total = 0.0
     for i in range(min(k, len(ranking.grade))):
@@ -32,6 +32,92 @@ def average_precision(ranking: Any, k: int, level: float, params: Any) -> float:
     return total / ranking.num_rel
 
 
+def precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Relevant documents in the first k / k; params[0] = 1 divides by the length of the ranking instead."""
+    hits = 0
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            hits += 1
+    if hits == 0:
+        return 0.0
+    return hits / len(ranking.grade) if params[0] == 1.0 else hits / k
+
+
+def recall(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Relevant documents in the first k / all relevant documents."""
+    hits = 0
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            hits += 1
+    return hits / ranking.num_rel if hits > 0 else 0.0
+
+
+def capped_recall(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Relevant documents in the first k / the most that k places can hold."""
+    hits = 0
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            hits += 1
+    return hits / min(k, ranking.num_rel) if hits > 0 else 0.0
+
+
+def f_measure(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Weighted harmonic mean of precision and recall; params: beta squared, 1 for the whole list.
+
+    (1 + b) P R / (b P + R) with P = hits / size and R = hits / num_rel, written without a division by zero.
+    """
+    hits = 0
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            hits += 1
+    if hits == 0:
+        return 0.0
+    squared: float = params[0]
+    size = len(ranking.grade) if params[1] == 1.0 else k
+    return (1.0 + squared) * hits / (squared * ranking.num_rel + size)
+
+
+def hit(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """1 when a relevant document is among the first k, else 0."""
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            return 1.0
+    return 0.0
+
+
+def num_hits(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Relevant documents in the first k."""
+    hits = 0
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            hits += 1
+    return float(hits)
+
+
+def r_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Relevant documents in the first R / R, R = all relevant documents."""
+    hits = 0
+    for i in range(min(ranking.num_rel, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            hits += 1
+    return hits / ranking.num_rel if hits > 0 else 0.0
+
+
+def _is_top_one(metric: Metric) -> bool:
+    return metric.cutoff == 1
+
+
+def _whole_list(metric: Metric) -> float:
+    return 1.0 if metric.cutoff is None else 0.0
+
+
+def _warn_hits(metric: Metric, name: str) -> str | None:
+    if name != "hits":
+        return None
+    at = "10" if metric.cutoff is None else metric.cutoff
+    return f"`{metric.written}` counts relevant documents, as in ranx; the share of queries with one is `hit@{at}`"
+
+
 MEASURES = (
     Measure(
         name="rr",
@@ -41,9 +127,135 @@ MEASURES = (
         source="Kantor & Voorhees 2000 (TREC-5 Confusion Track); trec_eval `recip_rank`",
         kernel=reciprocal_rank,
         undefined=("no_relevant",),
-        is_binary=lambda metric: metric.cutoff == 1,
+        is_binary=_is_top_one,
         trec_eval="recip_rank",
         ir_measures="RR",
         ranx="mrr",
+        examples=("mrr@10", "recip_rank", "RR(rel=2)@10", "mrr@1,5,10"),
+    ),
+    Measure(
+        name="ap",
+        aliases=("map", "average_precision"),
+        title="Average precision",
+        definition=(
+            "The sum of h(i) / i over the ranks i <= k that hold a relevant document, h(i) = relevant documents among "
+            "the first i, divided by: all relevant documents R (norm=all); min(k, R) (norm=min); the relevant "
+            "documents found in the top k (norm=found). 0 when none is found."
+        ),
+        source="Buckley & Voorhees 2005, ch. 3; trec_eval `map`, `map_cut`",
+        kernel=average_precision,
+        params=(Param("norm", "choice", "all", "what the sum is divided by", choices=("all", "min", "found")),),
+        undefined=("no_relevant",),
+        is_binary=lambda metric: metric.cutoff == 1 and metric.params["norm"] != "all",
+        encode=lambda metric: (float(("all", "min", "found").index(metric.params["norm"])),),
+        trec_eval="map, map_cut",
+        ir_measures="AP",
+        ranx="map",
+        suffixes={"map_cut": "cutoffs"},
+        examples=("map", "map@100", "ap:norm=min@10", "map_cut.100", "AP(rel=2)@100"),
+    ),
+    Measure(
+        name="p",
+        aliases=("precision",),
+        title="Precision",
+        definition="Relevant documents in the top k / k, also when the ranking is shorter than k.",
+        source="Van Rijsbergen 1979, ch. 7; trec_eval `P`",
+        kernel=precision,
+        cutoff="required",
+        undefined=("no_relevant",),
+        is_binary=_is_top_one,
+        encode=lambda metric: (_whole_list(metric),),
+        trec_eval="P",
+        ir_measures="P",
+        ranx="precision",
+        suffixes={"p": "cutoffs"},
+        examples=("P@5", "precision@10", "P_5", "P.5,10", "P(rel=2)@5"),
+    ),
+    Measure(
+        name="recall",
+        aliases=("r",),
+        title="Recall",
+        definition="Relevant documents in the top k / all relevant documents; 0 when none is found.",
+        source="Van Rijsbergen 1979, ch. 7; trec_eval `recall`, without a cutoff `set_recall`",
+        kernel=recall,
+        undefined=("no_relevant",),
+        trec_eval="recall, set_recall",
+        ir_measures="R",
+        ranx="recall",
+        suffixes={"recall": "cutoffs"},
+        examples=("recall@100", "R@100", "recall_100", "recall"),
+    ),
+    Measure(
+        name="r_cap",
+        aliases=("recall_cap", "capped_recall"),
+        title="Capped recall",
+        definition="Relevant documents in the top k / min(k, R), R = all relevant documents; 0 when none is found.",
+        source="Thakur et al. 2021 (BEIR), `R_cap@k`; trec_eval `relative_P`",
+        kernel=capped_recall,
+        undefined=("no_relevant",),
+        is_binary=_is_top_one,
+        trec_eval="relative_P",
+        suffixes={"relative_p": "cutoffs"},
+        examples=("r_cap@10", "recall_cap@100", "relative_P.5,10"),
+    ),
+    Measure(
+        name="f",
+        title="F measure, the weighted harmonic mean of precision and recall",
+        definition=(
+            "(1 + b^2) P R / (b^2 P + R) with b = beta, R = recall and P = precision in the top k (or, without a "
+            "cutoff, in the whole ranking); 0 when none is found. Beta is squared; trec_eval's `set_F` and "
+            "ir_measures' `SetF` do not square it."
+        ),
+        source="Van Rijsbergen 1979, ch. 7",
+        kernel=f_measure,
+        params=(Param("beta", "float", 1.0, "how many times recall weighs as much as precision", low=0.0, high=1e6),),
+        undefined=("no_relevant",),
+        encode=lambda metric: (metric.params["beta"] * metric.params["beta"], _whole_list(metric)),
+        ranx="f1",
+        shorthand={"f1": {"beta": 1.0}},
+        examples=("f1@10", "f(beta=2)@10", "f:beta=0.5", "f1"),
+    ),
+    Measure(
+        name="hit",
+        aliases=("success", "hit_rate", "hitrate"),
+        title="Hit, the share of queries with a relevant document in the top k",
+        definition="1 when a relevant document is in the top k, else 0.",
+        source="trec_eval `success`",
+        kernel=hit,
+        cutoff="required",
+        undefined=("no_relevant",),
+        is_binary=lambda metric: True,
+        trec_eval="success",
+        ir_measures="Success",
+        ranx="hit_rate",
+        suffixes={"success": "cutoffs"},
+        examples=("hit@10", "success_1", "hit_rate@3"),
+    ),
+    Measure(
+        name="num_hits",
+        aliases=("hits",),
+        title="Number of relevant documents in the top k",
+        definition="Relevant documents in the top k; the report gives their mean over the queries, not the sum.",
+        source="ranx `hits`",
+        kernel=num_hits,
+        bounds=(0.0, float("inf")),
+        is_binary=_is_top_one,
+        ranx="hits",
+        caution=_warn_hits,
+        examples=("num_hits@10", "hits@10"),
+    ),
+    Measure(
+        name="rprec",
+        aliases=("r_precision",),
+        title="R-precision",
+        definition="Relevant documents in the top R / R, R = all relevant documents.",
+        source="Buckley & Voorhees 2005, ch. 3; trec_eval `Rprec`",
+        kernel=r_precision,
+        cutoff="never",
+        undefined=("no_relevant",),
+        trec_eval="Rprec",
+        ir_measures="Rprec",
+        ranx="r-precision",
+        examples=("Rprec", "r-precision", "rprec:rel=2"),
     ),
 )

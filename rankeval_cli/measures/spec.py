@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 NO_CUTOFF = 2**62  # the k that a kernel sees when no cutoff was asked for: larger than any ranking
 
+Suffix = Literal["cutoffs", "gains", "levels", "p"]
+
 # Why a value may be undefined. `--no-relevant` acts on the first two only (DESIGN section 2).
-Reason = Literal[
-    "no_relevant", "no_gain", "no_nonrelevant", "one_class", "nothing_found", "empty_ranking", "no_pool"
-]
+Reason = Literal["no_relevant", "no_gain", "no_nonrelevant", "one_class", "nothing_found", "empty_ranking", "no_pool"]
 
 
 class Ranking(NamedTuple):
@@ -58,7 +58,10 @@ class Param:
     """One parameter of a measure.
 
     kind : "float", "int", "choice" (one of `choices`), "gains" ({grade: gain}), "floats" (a list of numbers)
+    default : value when the parameter is not given; None where there is no number to put there
+    choices : legal words; for a number: words that are legal besides numbers (`base=e`)
     low, high : smallest and largest legal value of a number (inclusive)
+    above, below : bounds that are themselves not legal
     """
 
     name: str
@@ -68,6 +71,8 @@ class Param:
     choices: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    above: float | None = None
+    below: float | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,14 @@ class Measure:
     uses_score : the kernel takes a TiedRanking
     plain_only : never compiled (needs the logarithm of a computed value)
     trec_eval, ir_measures, ranx : what this is called there, for tables; None where absent
+    suffixes : name -> how what stands after `name.` or `name_` is read: "cutoffs" (`P.5,10`; recall levels where `@`
+        is one), "gains" (`ndcg.1=3.5,2=9`), "levels" (`11pt_avg.0.2,0.5`), "p" (`rbp.95`, `rbp.p=0.95`). A name that
+        is no alias (`ndcg_cut`) needs a cutoff.
+    shorthand : further names that fix parameters: name -> parameters (`ndcg_exp` -> gain=exp)
+    foreign : parameters of other tools: name -> value there -> our parameters (`dcg='exp-log2'` -> gain=exp)
+    variant : parameters, explicit `(rel=)` or None -> the record that answers then, when not this one
+    caution : metric, the name used -> what the user should know about this spelling, or None
+    examples : spellings that `rankeval measures NAME` shows; each must parse as this measure
     """
 
     name: str
@@ -135,6 +148,17 @@ class Measure:
     trec_eval: str | None = None
     ir_measures: str | None = None
     ranx: str | None = None
+    suffixes: Mapping[str, Suffix] = field(default_factory=dict)
+    shorthand: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    foreign: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    variant: Callable[[Mapping[str, Any], float | None], Measure | None] = lambda params, level: None
+    caution: Callable[[Metric, str], str | None] = lambda metric, name: None
+    examples: tuple[str, ...] = ()
+
+    @property
+    def takes_level(self) -> bool:
+        """Whether an explicit `(rel=)` means something for this measure."""
+        return self.uses_level or self.gain is not None
 
 
 @dataclass(frozen=True)

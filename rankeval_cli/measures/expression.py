@@ -1,0 +1,282 @@
+"""The grammar that names measures: `NAME[(param=value,...)][@k]`, its shell form, and the spellings of other tools.
+
+    ndcg@10   ndcg(gain=exp,rel=2)@10   ndcg:gain=exp@10   mrr@1,5,10   ndcg_cut_10   P.5,10   rbp.95   ndcg@3-l2
+
+Names ignore case, `-` and `_` are the same. `parse` gives one `Metric` a cutoff.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from rankeval_cli.errors import UsageError, close_matches
+from rankeval_cli.measures.registry import NAMES, SUFFIXED, normal
+from rankeval_cli.measures.spec import NO_CUTOFF, Measure, Metric, Param, Suffix
+from rankeval_cli.measures.values import NUMBER, read_flag, read_value, split_items, write_value
+
+LEVEL = Param("rel", "float", None, "lowest grade that counts as relevant", low=0.0)
+RANX_LEVEL = re.compile(r"-l([0-9]+(?:\.[0-9]+)?)$")
+CUTOFF_WORDS = ("k", "cutoff", "top_k", "topk", "depth", "n")
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A measure cut into its parts: `P.5,10(rel=2)` has name `P.5,10`, rest `(rel=2)`, inside `rel=2`.
+
+    inside : text of the parameters, None without any
+    after : text after `@`, None without one
+    level : N of a closing `-lN`, None without one
+    """
+
+    text: str
+    name: str
+    rest: str = ""
+    inside: str | None = None
+    after: str | None = None
+    level: str | None = None
+
+
+@dataclass(frozen=True)
+class _Spelling:
+    """What the name part says; `suffix` stands after `.` or `_` and is read as `kind`."""
+
+    measure: Measure
+    name: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    separator: str = ""
+    suffix: str | None = None
+    kind: Suffix | None = None
+
+
+def parse(word: str) -> tuple[Metric, ...]:
+    """The metrics that a word names, one a cutoff.
+
+    Raises UsageError, with the next thing to type as the hint, when the word is no measure or its parameters are wrong.
+    """
+    parts = _split(word.strip())
+    spelling = _spell(parts.name, parts.text)
+    given = _read_items(spelling, parts)
+    cutoffs = _cutoffs(spelling, parts, given)
+    return tuple(_metric(spelling, given, cutoff, written) for cutoff, written in cutoffs)
+
+
+def parse_all(words: Iterable[str]) -> tuple[Metric, ...]:
+    """The metrics of several words; of equal ones (`mrr@10 rr@10`) the first stays, as it was written."""
+    metrics: dict[str, Metric] = {}
+    for word in words:
+        for metric in parse(word):
+            metrics.setdefault(metric.canonical, metric)
+    return tuple(metrics.values())
+
+
+def is_measure(word: str) -> bool:
+    """Whether the word parses whole."""
+    try:
+        return bool(parse(word))
+    except UsageError:
+        return False
+
+
+def names_measure(word: str) -> bool:
+    """Whether the NAME part is registered, even if the rest is wrong (`p@x`, `ndcg(gian=exp)`)."""
+    try:
+        return _spell(re.split(r"[(:@]", RANX_LEVEL.sub("", word.strip()))[0], word) is not None
+    except UsageError:
+        return False
+
+
+def canonical_name(
+    measure: Measure, params: Mapping[str, Any], cutoff: int | None, level: float | None, judged_only: bool
+) -> str:
+    """Name, non-default parameters in declared order, `rel`, `judged_only`, then `@k` (or `@` recall level)."""
+    at = params["recall"] if measure.cutoff == "recall" else cutoff
+    named = [param for param in measure.params if not (measure.cutoff == "recall" and param.name == "recall")]
+    items = [f"{p.name}={write_value(params[p.name])}" for p in named if params[p.name] != p.default]
+    items += [] if level is None else [f"rel={write_value(level)}"]
+    items += ["judged_only=True"] if judged_only else []
+    inside = f"({','.join(items)})" if items else ""
+    return f"{measure.name}{inside}" + ("" if at is None else f"@{write_value(at)}")
+
+
+def _split(text: str) -> _Word:
+    match = RANX_LEVEL.search(text)
+    body = text[: match.start()] if match else text
+    level = match.group(1) if match else None
+    head, at, after = body.partition("@")
+    opening = re.search(r"[(:]", head)
+    name = head[: opening.start()] if opening else head
+    rest = head[len(name) :]
+    if not name:
+        raise UsageError(f"`{text}` names no measure", hint="write a measure such as `ndcg@10`")
+    _spell(name, text)  # an unknown name is told before anything that is wrong behind it
+    inside = _inside(text, rest) if rest else None
+    return _Word(text, name.strip(), rest, inside, after if at else None, level)
+
+
+def _inside(text: str, rest: str) -> str:
+    """The parameters without what encloses them: `(rel=2)` and `:rel=2` give `rel=2`."""
+    if rest[0] == ":":
+        if not rest[1:].strip():
+            raise UsageError(f"`{text}`: no parameter follows the `:`", hint="write `name:param=value`, or no `:`")
+        return rest[1:]
+    depth = 0
+    for place, sign in enumerate(rest):
+        depth += (sign == "(") - (sign == ")")
+        if depth == 0:
+            trailing = rest[place + 1 :].strip()
+            if trailing:
+                raise UsageError(f"`{text}`: `{trailing}` after the parameters is not understood", hint="end with `@k`")
+            return rest[1:place]
+    raise UsageError(f"`{text}`: the `(` is never closed", hint="close the parameters with `)` before any `@`")
+
+
+def _spell(name: str, text: str) -> _Spelling:
+    """The measure that a name part means; raises UsageError with the closest names when there is none."""
+    name = name.strip()
+    key = normal(name)
+    if key in NAMES:
+        return _Spelling(NAMES[key], key, NAMES[key].shorthand.get(key, {}))
+    for known in SUFFIXED:
+        if key.startswith((known + ".", known + "_")):
+            measure, size = NAMES[known], len(known)
+            if not name[size + 1 :].strip():
+                raise UsageError(f"`{text}`: nothing follows `{name}`", hint=f"write `{name[:size]}` and what it takes")
+            fixed = measure.shorthand.get(known, {})
+            return _Spelling(measure, known, fixed, name[size], name[size + 1 :], measure.suffixes[known])
+    raise UsageError(f"`{text}` is not a measure", hint=_suggestion(name, text))
+
+
+def _suggestion(name: str, text: str) -> str:
+    """The next thing to type for an unknown name: the cutoff written with `@`, or the closest names."""
+    stem = re.fullmatch(r"(.*?[^._-])[._-]*(?:at)?[._-]*([0-9]+)", normal(name))
+    if stem and stem.group(1) in NAMES:
+        size = len(stem.group(1))
+        return f"write the cutoff with `@`: `{name[:size]}@{stem.group(2)}`"
+    near = close_matches(name.replace("-", "_"), NAMES)
+    if near:
+        words = (text.replace(name, match, 1) for match in near)
+        return "did you mean " + " or ".join(f"`{word}`" for word in words) + "?"
+    return "`rankeval measures` lists all measures"
+
+
+def _read_items(spelling: _Spelling, parts: _Word) -> dict[str, Any]:
+    """All parameters that the word gives, by our names; `rel` and `judged_only` among them."""
+    given: dict[str, Any] = {}
+    suffix = _suffix_items(spelling, parts.text)
+    inside = split_items(parts.inside) if parts.inside and parts.inside.strip() else []
+    for item in (*suffix, *inside, *([f"rel={parts.level}"] if parts.level else [])):
+        for name, value in _read_item(spelling, item, parts.text).items():
+            if name in given:
+                raise UsageError(f"`{parts.text}`: `{name}` is given twice", hint=f"leave one `{name}` out")
+            if name in spelling.fixed:
+                fixed = f"{name}={write_value(spelling.fixed[name])}"
+                hint = f"write `{spelling.measure.name}` with the parameters you mean"
+                raise UsageError(f"`{parts.text}`: `{spelling.name}` already says {fixed}", hint=hint)
+            given[name] = value
+    return {**spelling.fixed, **given}
+
+
+def _suffix_items(spelling: _Spelling, text: str) -> list[str]:
+    """What stands after `.` or `_` as parameters: `.95` is `p=0.95`."""
+    suffix, name = spelling.suffix, spelling.name
+    if suffix is None or spelling.kind == "cutoffs":
+        return []
+    if spelling.kind == "levels":
+        return [f"levels={suffix}"]
+    if "=" in suffix:
+        return [f"gains={suffix}"] if spelling.kind == "gains" else split_items(suffix)
+    if spelling.kind == "p" and NUMBER.fullmatch(suffix) and (spelling.separator == "." or "." in suffix):
+        return [f"p={suffix}" if "." in suffix else f"p=0.{suffix}"]
+    cutoff = f"{name}@{suffix}" if re.fullmatch(r"[0-9,]+", suffix) else f"{name}@10"
+    example = {"gains": f"`{name}.1=3.5,2=9` for gains", "p": f"`{name}.95` for a persistence"}[str(spelling.kind)]
+    raise UsageError(f"`{text}`: `{suffix}` after `{name}` is not understood", hint=f"write `{cutoff}`, or {example}")
+
+
+def _read_item(spelling: _Spelling, item: str, text: str) -> dict[str, Any]:
+    written, sign, value = item.partition("=")
+    name, measure = normal(written.strip()), spelling.measure
+    params = {param.name: param for param in measure.params}
+    takes_level = measure.takes_level or measure.variant({}, 1.0) is not None
+    if not sign:
+        raise UsageError(f"`{text}`: `{item}` is no parameter with its value", hint="write `name=value` between commas")
+    if name in params:
+        return {name: read_value(params[name], value, text)}
+    if name == "rel" and takes_level:
+        return {name: read_value(LEVEL, value, text)}
+    if name == "judged_only":
+        return {name: read_flag(name, value, text)}
+    if name in measure.foreign:
+        there = measure.foreign[name]
+        return dict(there[str(read_value(Param(name, "choice", None, "", tuple(there)), value, text))])
+    legal = (*params, *(["rel"] if takes_level else []), "judged_only")
+    if name in CUTOFF_WORDS and measure.cutoff != "never":
+        raise UsageError(
+            f"`{text}`: `{written.strip()}` is no parameter", hint=f"write the cutoff as `{measure.name}@10`"
+        )
+    raise UsageError(
+        f"`{text}`: {measure.name} has no parameter `{written.strip()}`", hint=f"its parameters are {', '.join(legal)}"
+    )
+
+
+def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """Each cutoff (None for the whole list) or recall level, with the metric as written for it alone."""
+    measure, text = spelling.measure, parts.text
+    listed = spelling.suffix if spelling.kind == "cutoffs" else None
+    if listed is not None and parts.after is not None:
+        raise UsageError(f"`{text}` has cutoffs twice", hint=f"write `{spelling.name}@{parts.after}`")
+    source = parts.after if listed is None else listed
+    if source is None:
+        _check_bare(spelling, text, given)
+        return [(None, text)]
+    if measure.cutoff == "never":
+        raise UsageError(f"`{text}`: {measure.name} takes no cutoff", hint="--depth 10 cuts the rankings themselves")
+    if "recall" in given:
+        raise UsageError(f"`{text}`: `recall` is given twice", hint=f"write `{spelling.name}@{source}`")
+    values = {_read_cutoff(measure, item.strip(), text): item.strip() for item in source.split(",")}
+    if len(values) == 1:
+        return [(value, text) for value in values]
+    level = "" if parts.level is None else f"-l{parts.level}"
+    if listed is None:
+        return [(value, f"{parts.name}{parts.rest}@{item}{level}") for value, item in values.items()]
+    stem = parts.name[: len(spelling.name)]
+    return [(value, f"{stem}_{_printed(value, item)}{parts.rest}{level}") for value, item in values.items()]
+
+
+def _printed(value: Any, item: str) -> str:
+    """A cutoff as trec_eval prints it: recall levels with two decimals, where those are exact."""
+    return f"{value:.2f}" if isinstance(value, float) and float(f"{value:.2f}") == value else item
+
+
+def _check_bare(spelling: _Spelling, text: str, given: Mapping[str, Any]) -> None:
+    measure = spelling.measure
+    is_alias = spelling.name in (measure.name, *measure.aliases, *measure.shorthand)
+    if measure.cutoff == "recall" and "recall" not in given:
+        raise UsageError(f"`{text}` needs a recall level", hint=f"write `{measure.name}@0.1`, or several: `@0,0.5,1`")
+    if measure.cutoff == "required" or (measure.cutoff == "optional" and not is_alias):
+        example = f"{spelling.name}_5,10" if not is_alias else f"{spelling.name}@10"
+        raise UsageError(f"`{text}` needs a cutoff", hint=f"write `{example}`")
+
+
+def _read_cutoff(measure: Measure, item: str, text: str) -> Any:
+    if measure.cutoff == "recall":
+        return read_value(next(param for param in measure.params if param.name == "recall"), item, text)
+    if "(" in item or ":" in item:
+        raise UsageError(f"`{text}`: parameters stand before the `@`", hint=f"write `{measure.name}(param=value)@10`")
+    if not re.fullmatch(r"[0-9]{1,18}", item) or not 1 <= int(item) < NO_CUTOFF:
+        hint = f"a cutoff is a whole number from 1 up, as in `{measure.name}@10`"
+        raise UsageError(f"`{text}`: `{item}` is not a cutoff", hint=hint)
+    return int(item)
+
+
+def _metric(spelling: _Spelling, given: Mapping[str, Any], cutoff: Any, written: str) -> Metric:
+    params = {param.name: given.get(param.name, param.default) for param in spelling.measure.params}
+    if spelling.measure.cutoff == "recall" and cutoff is not None:
+        params["recall"], cutoff = cutoff, None
+    level, judged_only = given.get("rel"), given.get("judged_only", False)
+    measure = spelling.measure.variant(params, level) or spelling.measure
+    canonical = canonical_name(measure, params, cutoff, level, judged_only)
+    metric = Metric(measure, written, canonical, params, cutoff, level, judged_only)
+    return replace(metric, warning=spelling.measure.caution(metric, spelling.name))

@@ -1,0 +1,124 @@
+"""Measures of graded relevance: each document has a gain, each rank a discount."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rankeval_cli.errors import InputError
+from rankeval_cli.measures.spec import Discount, GainMap, Measure, Metric, Param, Ranking
+
+MAX_EXPONENT = 1000.0  # 2^1000 added up over any list stays below the largest double, 1.8e308
+
+
+def dcg(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Sum of gain / discount over the first k; `discount` holds divisors."""
+    total = 0.0
+    for i in range(min(k, len(ranking.grade))):
+        total += ranking.grade[i] / ranking.discount[i]
+    return total
+
+
+def ndcg(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """DCG of the first k / DCG of the k largest gains; `discount` holds divisors, as in trec_eval: the same bits."""
+    total = 0.0
+    for i in range(min(k, len(ranking.grade))):
+        total += ranking.grade[i] / ranking.discount[i]
+    best = 0.0
+    for i in range(min(k, len(ranking.ideal))):
+        best += ranking.ideal[i] / ranking.discount[i]
+    return total / best if best > 0.0 else 0.0
+
+
+def exponential(grade: float) -> float:
+    """2^grade - 1. Raises InputError for a grade so large that a sum could overflow."""
+    if grade > MAX_EXPONENT:
+        raise InputError(f"grade `{grade:g}` is too large for gain=exp", hint="use gain=linear, or gains={grade:gain}")
+    return float(2.0**grade - 1.0)
+
+
+def _gain_map(metric: Metric, max_grade: float) -> GainMap:
+    gains: Mapping[float, float] = metric.params["gains"]
+    other = exponential if metric.params["gain"] == "exp" else float
+    return GainMap(
+        ("gain", metric.params["gain"], *gains.items()),
+        lambda grade: gains[grade] if grade in gains else other(grade),
+    )
+
+
+def _discount(metric: Metric) -> Discount:
+    """Divisors log_base(rank + 1). math.log2 for base 2 gives trec_eval's bits, a quotient of logarithms would not."""
+    base = metric.params["base"]
+    if base == "e":
+        return Discount(("log", "e"), lambda rank: math.log(rank + 1.0))
+    if base == 2.0:
+        return Discount(("log", 2.0), lambda rank: math.log2(rank + 1.0))
+    if base == 10.0:
+        return Discount(("log", 10.0), lambda rank: math.log10(rank + 1.0))
+    return Discount(("log", base), lambda rank: math.log(rank + 1.0) / math.log(base))
+
+
+PARAMS = (
+    Param("gain", "choice", "linear", "gain of a grade g: g, or 2^g - 1", choices=("linear", "exp")),
+    Param("base", "float", 2.0, "base of the discount's logarithm; cancels in ndcg", choices=("e",), above=1.0),
+    Param("gains", "gains", {}, "gain of single grades; the others follow `gain`"),
+)
+FOREIGN = {"dcg": {"log2": {"gain": "linear"}, "exp-log2": {"gain": "exp"}}}
+GAIN_TEXT = (
+    "The gain of a document is its grade (gain=linear) or 2^grade - 1 (gain=exp), or what `gains` says; an unjudged "
+    "document has gain 0. -l does not act here; an explicit (rel=G) gives lower grades gain 0, also in the ideal."
+)
+
+MEASURES = (
+    Measure(
+        name="ndcg",
+        title="Normalised discounted cumulative gain",
+        definition=(
+            "DCG@k / ideal DCG@k, DCG@k being the sum of gain / log2(rank + 1) over the top k and the ideal the same "
+            "sum over the k largest gains of all judged documents, retrieved or not; 0 when the ideal is 0. "
+            + GAIN_TEXT
+        ),
+        source="Järvelin & Kekäläinen 2002; trec_eval `ndcg`, `ndcg_cut`; gain=exp: Burges et al. 2005",
+        kernel=ndcg,
+        params=PARAMS,
+        undefined=("no_gain",),
+        gain=_gain_map,
+        discount=_discount,
+        uses_level=False,
+        trec_eval="ndcg, ndcg_cut",
+        ir_measures="nDCG",
+        ranx="ndcg, ndcg_burges",
+        suffixes={"ndcg": "gains", "ndcg_cut": "cutoffs"},
+        shorthand={"ndcg_exp": {"gain": "exp"}, "ndcg_burges": {"gain": "exp"}},
+        foreign=FOREIGN,
+        examples=(
+            "ndcg@10",
+            "ndcg_exp@10",
+            "ndcg:gain=exp@10",
+            "ndcg_cut.5,10",
+            "ndcg.1=3.5,2=9",
+            "nDCG(dcg='exp-log2')@10",
+            "nDCG(gains={1:0,2:5})@10",
+        ),
+    ),
+    Measure(
+        name="dcg",
+        title="Discounted cumulative gain",
+        definition="The sum of gain / log_base(rank + 1) over the top k. " + GAIN_TEXT,
+        source="Järvelin & Kekäläinen 2002; trec_eval `dcg`; gain=exp: Burges et al. 2005",
+        kernel=dcg,
+        params=PARAMS,
+        bounds=(0.0, math.inf),
+        undefined=("no_gain",),
+        gain=_gain_map,
+        discount=_discount,
+        uses_level=False,
+        trec_eval="dcg",
+        ranx="dcg, dcg_burges",
+        suffixes={"dcg": "gains"},
+        shorthand={"dcg_exp": {"gain": "exp"}, "dcg_burges": {"gain": "exp"}},
+        foreign=FOREIGN,
+        examples=("dcg@10", "dcg_exp@10", "dcg:base=e@10"),
+    ),
+)
