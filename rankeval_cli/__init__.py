@@ -1,3 +1,106 @@
-"""Score ranked results against relevance judgments."""
+"""Score ranked results against relevance judgments.
+
+from rankeval_cli import evaluate
+
+report = evaluate("run.txt", "qrels.txt", ["mrr@10", "ndcg@10"])
+report["ndcg@10"]       # the mean
+report.per_query        # a Polars frame, one row a query
+report.to_dict()        # what `-f json` prints
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from rankeval_cli.model import Report, Rules
+
+if TYPE_CHECKING:
+    import polars as pl
 
 __version__ = "0.1.0"
+__all__ = ["Report", "Rules", "evaluate", "read_qrels", "read_run"]
+
+
+def evaluate(
+    run: Any,
+    qrels: Any,
+    measures: str | Iterable[str] = (),
+    *,
+    gates: Iterable[str] = (),
+    columns: Mapping[str, str] | None = None,
+    run_format: str | None = None,
+    qrels_format: str | None = None,
+    **rules: Any,
+) -> Report:
+    """Score one run, or a list of runs, against judgments, as the program does.
+
+    run : a path, a dict `{query: {document: score}}`, or a Polars, pandas or Arrow table; or a list of these
+    qrels : the same with grades
+    measures : as on the command line, such as `["mrr@10", "P(rel=2)@5"]`; the program's default when empty
+    gates : expressions that must hold, such as `"mrr@10 >= 0.35"`; the verdicts are in `Report.gates`
+    columns : role (query, doc, score, grade, rank) -> column name, where names are not the usual ones
+    rules : fields of `Rules`, such as `ties="random", seed=1, relevance_level=2`
+
+    Raises RankevalError, whose text is what the program prints. Warnings are in `Report.warnings`.
+
+    >>> report = evaluate({"q1": {"d1": 0.5, "d2": 0.4}}, {"q1": {"d2": 1}}, "mrr@10")
+    >>> report["mrr@10"]
+    0.5
+    """
+    from rankeval_cli.flow import DEFAULT_MEASURES, Request
+    from rankeval_cli.flow import evaluate as flow_evaluate
+    from rankeval_cli.gates import parse_gate
+    from rankeval_cli.measures.expression import parse_all
+    from rankeval_cli.readers import ReadOptions
+
+    words = [measures] if isinstance(measures, str) else list(measures)
+    in_force = _rules(rules)
+    request = Request(
+        runs=tuple(run) if isinstance(run, (list, tuple)) else (run,),
+        qrels=qrels,
+        metrics=parse_all(words or DEFAULT_MEASURES),
+        rules=in_force,
+        gates=tuple(parse_gate(gate) for gate in gates),
+        run_options=ReadOptions(run_format, columns or {}),
+        qrels_options=ReadOptions(qrels_format, columns or {}, in_force.grade_map),
+    )
+    return flow_evaluate(request)
+
+
+def read_run(path: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None) -> pl.DataFrame:
+    """A run of any layout as a Polars frame: query, doc (String), score (Float64), and rank (Int64) where it has one.
+
+    The whole run is held in memory. Raises RankevalError as the program does.
+    """
+    return _read(path, "run", columns, format)
+
+
+def read_qrels(path: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None) -> pl.DataFrame:
+    """Judgments of any layout as a Polars frame: query, doc (String), grade (Float64), as they stand in the file.
+
+    Raises RankevalError as the program does.
+    """
+    return _read(path, "qrels", columns, format)
+
+
+def _read(path: Any, role: Any, columns: Mapping[str, str] | None, format: str | None) -> pl.DataFrame:
+    import polars as pl
+
+    from rankeval_cli.flow import open_input
+    from rankeval_cli.readers import ReadOptions
+
+    frames = list(open_input(path, role, ReadOptions(format, columns or {}), role).frames())
+    return pl.concat(frames) if frames else pl.DataFrame()
+
+
+def _rules(rules: Mapping[str, Any]) -> Rules:
+    from dataclasses import fields
+
+    from rankeval_cli.errors import UsageError, did_you_mean
+
+    known = [rule.name for rule in fields(Rules)]
+    for name in rules:
+        if name not in known:
+            raise UsageError(f"there is no rule `{name}`", hint=did_you_mean(name, known) or ", ".join(known))
+    return Rules(**rules)

@@ -85,6 +85,7 @@ class Facts:
 
 
 def coverage_of(judgments: Judgments, facts: Facts, rules: Rules, k: int) -> Coverage:
+    """What the report carries on one run; k is the cutoff at which ties and judged documents were counted."""
     shares = facts.judged_share[~np.isnan(facts.judged_share)].tolist()
     missing = int(np.count_nonzero(~facts.answered))
     return Coverage(
@@ -116,9 +117,7 @@ def warnings_of(coverage: Coverage, facts: Facts, judgments: Judgments, rules: R
         found, meant = min(facts.spellings)
         yield f"{len(facts.spellings):,} judged documents may be spelt differently here: `{found}` for `{meant}`"
     if facts.constant:
-        yield (
-            f"all scores are equal in {_queries(facts.constant)}: the rule for ties (--ties {rules.ties}) decides the order"
-        )
+        yield f"all scores are equal in {_queries(facts.constant)}: only --ties {rules.ties} orders their documents"
     if facts.rank_conflicts:
         hint = "; lower scores may be better here (distances): --order ascending" if facts.rank_reversed else ""
         yield (
@@ -173,6 +172,7 @@ def _missing(judgments: Judgments, facts: Facts) -> list[str]:
 
 
 def missing_text(judgments: Judgments, facts: Facts) -> str:
+    """`2 of 4 judged queries (q3, q4) have`, to be followed by what they have not."""
     missing = _missing(judgments, facts)
     verb = "has" if len(missing) == 1 else "have"
     return f"{len(missing):,} of {len(judgments.queries):,} judged queries ({_named(missing)}) {verb}"

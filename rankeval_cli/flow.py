@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankeval_cli.coverage import Facts
     from rankeval_cli.readers.format import Progress, Role, Table
 
+DEFAULT_MEASURES = ("ndcg@10", "mrr@10", "map", "recall@100", "p@10")
 DEFAULT_CUTOFF = 10  # where ties and judged documents are counted when no measure has a cutoff
 ShowProgress = Callable[[str, int | None], AbstractContextManager["Progress"]]
 
@@ -52,8 +53,8 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     show = show_progress or (lambda label, size: nullcontext(lambda read: None))
     rules = request.rules
     names = _unique_names([_path(run, f"run{i}") for i, run in enumerate(request.runs, 1)])
-    tables = [_open(run, "run", request.run_options, name) for run, name in zip(request.runs, names, strict=True)]
-    qrels = _open(request.qrels, "qrels", request.qrels_options, "qrels")
+    tables = [open_input(run, "run", request.run_options, name) for run, name in zip(request.runs, names, strict=True)]
+    qrels = open_input(request.qrels, "qrels", request.qrels_options, "qrels")
     with show(qrels.path, qrels.size_bytes) as progress:
         judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, progress)
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
@@ -89,7 +90,8 @@ def _report(
     )
 
 
-def _open(source: Any, role: Role, options: ReadOptions, name: str) -> Table:
+def open_input(source: Any, role: Role, options: ReadOptions, name: str) -> Table:
+    """A path or a Python object as a table; `name` is what messages call the object."""
     if isinstance(source, (str, PurePath)):
         return open_table(str(source), role, options)
     return open_object(source, role, options, name)

@@ -6,9 +6,11 @@ This module loads neither NumPy nor Polars; both appear in annotations only.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+from rankeval_cli.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,36 +21,69 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 
+Order = Literal["score", "ascending", "rank", "file"]
+Precision = Literal["double", "single"]
+Ties = Literal["docid", "docid-asc", "file", "rank", "random"]
+Missing = Literal["zero", "skip", "error"]
+NoRelevant = Literal["zero", "one", "skip", "nan", "error"]
+Negative = Literal["unjudged", "nonrelevant", "drop", "error"]
+Duplicates = Literal["error", "first", "best"]
+QrelsDuplicates = Literal["error", "max", "mean", "first"]
+Aggregate = Literal["mean", "median", "min", "max"]
+IntervalMethod = Literal["auto", "t", "bootstrap", "bca", "wilson", "none"]
+
 
 @dataclass(frozen=True)
 class Rules:
     """Every disputed rule, with its default (DESIGN: one row of the rules table each)."""
 
-    order: Literal["score", "ascending", "rank", "file"] = "score"
-    score_precision: Literal["double", "single"] = "double"
-    ties: Literal["docid", "docid-asc", "file", "rank", "random"] = "docid"
+    order: Order = "score"
+    score_precision: Precision = "double"
+    ties: Ties = "docid"
     relevance_level: float = 1.0
-    missing: Literal["zero", "skip", "error"] = "zero"
-    no_relevant: Literal["zero", "one", "skip", "nan", "error"] = "zero"
+    missing: Missing = "zero"
+    no_relevant: NoRelevant = "zero"
     judged_only: bool = False
-    negative: Literal["unjudged", "nonrelevant", "drop", "error"] = "unjudged"
-    duplicates: Literal["error", "first", "best"] = "error"
-    qrels_duplicates: Literal["error", "max", "mean", "first"] = "error"
+    negative: Negative = "unjudged"
+    duplicates: Duplicates = "error"
+    qrels_duplicates: QrelsDuplicates = "error"
     grade_map: Mapping[str, float] | None = None
     exclude_self: bool = False
     exclude: str | None = None
     depth: int | None = None
-    aggregate: Literal["mean", "median", "min", "max"] = "mean"
-    ci: Literal["auto", "t", "bootstrap", "bca", "wilson", "none"] = "auto"
+    aggregate: Aggregate = "mean"
+    ci: IntervalMethod = "auto"
     confidence: float = 0.95
     resamples: int = 1000
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self)).items():
+            allowed, value = get_args(kind), getattr(self, name)
+            if get_origin(kind) is Literal and value not in allowed:
+                raise UsageError(f"{_option(name)} is `{value}`", hint=f"choose one of {', '.join(allowed)}")
+        for name, is_legal, expected in _RANGES:
+            if not is_legal(getattr(self, name)):
+                raise UsageError(f"{_option(name)} is `{getattr(self, name)}`", hint=f"give {expected}")
 
     def to_dict(self) -> dict[str, Any]:
         """The rules as the report prints them."""
         rules = asdict(replace(self, grade_map=None))
         rules["grade_map"] = dict(self.grade_map) if self.grade_map else None
         return rules
+
+
+_RANGES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
+    ("relevance_level", lambda level: 0 <= level < math.inf, "a grade of 0 or more"),
+    ("depth", lambda depth: depth is None or depth >= 1, "a whole number of 1 or more"),
+    ("confidence", lambda share: 0 < share < 1, "a number between 0 and 1, such as 0.95"),
+    ("resamples", lambda count: count >= 1, "a whole number of 1 or more"),
+    ("seed", lambda seed: seed >= 0, "a whole number of 0 or more"),
+)
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 @dataclass(frozen=True)
@@ -285,7 +320,7 @@ def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
     return entry
 
 
-def query_values(scores: Scores) -> Any:
+def query_values(scores: Scores) -> Iterator[tuple[str, dict[str, float | None]]]:
     """Yield (query id, {measure as written: value or None}) in ascending byte order of the ids."""
     names = [metric.written for metric in scores.metrics]
     for query, column in zip(scores.queries, scores.values.T.tolist(), strict=True):

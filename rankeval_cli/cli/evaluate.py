@@ -1,0 +1,155 @@
+"""`rankeval RUN... QRELS`: score runs, show the report, decide the gates."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from rankeval_cli.cli.options import (
+    FileOptions,
+    GateOptions,
+    IntervalOptions,
+    MeasureOptions,
+    OutputOptions,
+    RuleOptions,
+    takes,
+)
+from rankeval_cli.errors import ExitCode, UsageError
+from rankeval_cli.model import Rules
+
+if TYPE_CHECKING:
+    from rankeval_cli.flow import Request
+    from rankeval_cli.model import Report
+    from rankeval_cli.report import Reporter
+
+
+@takes(MeasureOptions, RuleOptions, FileOptions, IntervalOptions, OutputOptions, GateOptions)
+def evaluate(
+    paths: list[str],
+    measures: MeasureOptions,
+    rules: RuleOptions,
+    files: FileOptions,
+    intervals: IntervalOptions,
+    output: OutputOptions,
+    gates: GateOptions,
+) -> int:
+    """Score ranked results (RUN) against relevance judgments (QRELS).
+
+    rankeval run.txt qrels.txt -m mrr@10 ndcg@10
+    """
+    from rankeval_cli.report import find, for_path
+
+    reporter = find(output.format or ("table" if sys.stdout.isatty() else "tsv"))
+    if reporter.render is None:
+        raise UsageError(f"{reporter.name} is binary", hint=f"write it to a file: -o report.{reporter.name}")
+    targets = [(path, for_path(path)) for path in output.output]
+    request = _request(paths, measures, rules, files, intervals, gates)
+    report = _evaluated(request, output)
+    _write(report, reporter, targets, output)
+    _tell(report, output, gates)
+    return _exit_code(report, gates)
+
+
+def _request(
+    paths: list[str],
+    measures: MeasureOptions,
+    rules: RuleOptions,
+    files: FileOptions,
+    intervals: IntervalOptions,
+    gates: GateOptions,
+) -> Request:
+    """All that can be wrong with the words is found here, before any data is read."""
+    from rankeval_cli.flow import DEFAULT_MEASURES, Request
+    from rankeval_cli.gates import parse_fail_under, parse_gate
+    from rankeval_cli.measures.expression import parse_all
+    from rankeval_cli.readers import ReadOptions
+
+    runs, qrels = _files(paths, files.qrels)
+    columns = _pairs(files.columns, "--columns")
+    grade_map = {word: _grade(grade) for word, grade in _pairs(files.grade_map, "--grade-map").items()}
+    return Request(
+        runs=runs,
+        qrels=qrels,
+        metrics=parse_all(measures.measure or DEFAULT_MEASURES),
+        gates=(*map(parse_fail_under, gates.fail_under), *map(parse_gate, gates.gate)),
+        rules=Rules(
+            relevance_level=measures.relevance_level,
+            aggregate=measures.aggregate,
+            grade_map=grade_map or None,
+            **asdict(rules),
+            **asdict(intervals),
+        ),
+        run_options=ReadOptions(files.run_format, columns),
+        qrels_options=ReadOptions(files.qrels_format, columns, grade_map or None),
+    )
+
+
+def _files(paths: list[str], qrels: str | None) -> tuple[tuple[str, ...], str]:
+    if qrels is None and len(paths) > 1:
+        return tuple(paths[:-1]), paths[-1]
+    if qrels is not None and paths:
+        return tuple(paths), qrels
+    missing = "the judgments are missing" if paths else "a run and the judgments are missing"
+    raise UsageError(missing, hint="rankeval RUN... QRELS -m mrr@10 ndcg@10; rankeval --help shows every option")
+
+
+def _pairs(words: list[str], option: str) -> dict[str, str]:
+    """`a=b,c=d` as a dict."""
+    pairs: dict[str, str] = {}
+    for pair in (pair for word in words for pair in word.split(",")):
+        name, equals, value = pair.partition("=")
+        if not (name and equals and value):
+            raise UsageError(f"{option} `{pair}` is no NAME=VALUE", hint=f"write {option} a=b,c=d")
+        if name in pairs:
+            raise UsageError(f"{option} gives `{name}` twice", hint="give each name once")
+        pairs[name] = value
+    return pairs
+
+
+def _grade(text: str) -> float:
+    import math
+
+    try:
+        grade = float(text)
+    except ValueError:
+        grade = math.nan
+    if not math.isfinite(grade):
+        raise UsageError(f"--grade-map has `{text}` where a grade belongs", hint="write --grade-map E=3,S=2,C=1,I=0")
+    return grade
+
+
+def _evaluated(request: Request, output: OutputOptions) -> Report:
+    from rankeval_cli import flow
+    from rankeval_cli.report.terminal import progress
+
+    if output.quiet or not sys.stderr.isatty():
+        return flow.evaluate(request)
+    return flow.evaluate(request, lambda label, size: progress(size, label))
+
+
+def _write(report: Report, reporter: Reporter, targets: list[tuple[str, Reporter]], output: OutputOptions) -> None:
+    from rankeval_cli.report import options_for, write_file, write_stdout
+
+    options = options_for(output.per_query, output.color)
+    write_stdout(reporter, report, options)
+    for path, file_reporter in targets:
+        write_file(path, file_reporter, report, output.per_query)
+
+
+def _tell(report: Report, output: OutputOptions, gates: GateOptions) -> None:
+    """Everything but results goes to stderr: coverage and rules on a terminal, warnings, verdicts."""
+    from rankeval_cli.report import terminal
+
+    if sys.stderr.isatty() and not output.quiet:
+        terminal.print_summary(report, output.color)
+    if not output.quiet or gates.strict:
+        terminal.print_warnings(report.warnings, output.color)
+    terminal.print_verdicts(report.gates, output.color)
+
+
+def _exit_code(report: Report, gates: GateOptions) -> int:
+    if gates.strict and report.warnings:
+        return ExitCode.INPUT
+    failed = any(not verdict.passed and not verdict.warn for verdict in report.gates)
+    return ExitCode.GATE if failed else ExitCode.OK

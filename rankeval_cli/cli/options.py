@@ -1,0 +1,245 @@
+"""The options of the commands: fields of frozen dataclasses, turned into a command's signature by `takes`.
+
+A field of `RuleOptions` has the name of the field of `Rules` that it sets.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, field, fields
+from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+
+from typer import Argument, Option
+
+from rankeval_cli.model import (
+    Aggregate,
+    Duplicates,
+    IntervalMethod,
+    Missing,
+    Negative,
+    NoRelevant,
+    Order,
+    Precision,
+    QrelsDuplicates,
+    Rules,
+    Ties,
+)
+
+Command = Callable[..., int]
+Record = TypeVar("Record")
+
+
+def complete_measures(incomplete: str) -> list[str]:
+    """Measure names for the shell."""
+    from rankeval_cli.measures.expression import complete
+
+    return complete(incomplete)
+
+
+def complete_words(args: list[str], incomplete: str) -> list[str]:
+    """Measures behind `-m A`, else nothing: then the shell offers files."""
+    last = next((word for word in reversed(args) if word.startswith("-")), "")
+    return complete_measures(incomplete) if last in ("-m", "--measure") else []
+
+
+def _reporters(incomplete: str) -> list[str]:
+    from rankeval_cli.report import REPORTERS
+
+    return [reporter.name for reporter in REPORTERS if reporter.name.startswith(incomplete)]
+
+
+MEASURES, RULES, FILES, STATISTICS, OUTPUT, GATES = (
+    "Measures",
+    "Rules (defaults as trec_eval -c)",
+    "Files",
+    "Intervals",
+    "Output",
+    "Gates",
+)
+
+
+@dataclass(frozen=True)
+class MeasureOptions:
+    """What to measure."""
+
+    measure: Annotated[
+        list[str],
+        Option(
+            "-m", "--measure", metavar="MEASURE...", help="Measures, such as mrr@10 ndcg@10 'P(rel=2)@5'; see "
+            "`rankeval measures`. Default: ndcg@10 mrr@10 map recall@100 p@10.",
+            autocompletion=complete_measures, rich_help_panel=MEASURES, show_default=False,
+        ),
+    ] = field(default_factory=list)  # fmt: skip
+    relevance_level: Annotated[
+        float,
+        Option("-l", "--relevance-level", metavar="G", help="Grade from which a document is relevant.",
+               rich_help_panel=MEASURES),
+    ] = Rules.relevance_level  # fmt: skip
+    aggregate: Annotated[
+        Aggregate, Option("--aggregate", help="How the queries' values become one.", rich_help_panel=MEASURES)
+    ] = Rules.aggregate
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """Every disputed rule."""
+
+    order: Annotated[Order, Option(help="What orders a ranking; ascending for distances.", rich_help_panel=RULES)] = (
+        Rules.order
+    )
+    score_precision: Annotated[
+        Precision, Option(help="Compare scores as doubles, or as trec_eval 9 does.", rich_help_panel=RULES)
+    ] = Rules.score_precision
+    ties: Annotated[
+        Ties, Option(help="Order of equal scores; docid is descending, as trec_eval has it.", rich_help_panel=RULES)
+    ] = Rules.ties
+    depth: Annotated[
+        int | None,
+        Option("-M", "--depth", metavar="N", help="Keep the first N of each ranking.", rich_help_panel=RULES),
+    ] = Rules.depth
+    judged_only: Annotated[
+        bool, Option("-J", "--judged-only", help="Drop unjudged documents from rankings.", rich_help_panel=RULES)
+    ] = Rules.judged_only
+    missing: Annotated[
+        Missing, Option(help="A judged query without results: an empty ranking, or left out.", rich_help_panel=RULES)
+    ] = Rules.missing
+    no_relevant: Annotated[
+        NoRelevant, Option(help="Value of a judged query with nothing relevant.", rich_help_panel=RULES)
+    ] = Rules.no_relevant
+    negative: Annotated[Negative, Option(help="What a negative grade means.", rich_help_panel=RULES)] = Rules.negative
+    duplicates: Annotated[Duplicates, Option(help="A document twice in a ranking.", rich_help_panel=RULES)] = (
+        Rules.duplicates
+    )
+    qrels_duplicates: Annotated[
+        QrelsDuplicates, Option(help="A pair judged twice with different grades.", rich_help_panel=RULES)
+    ] = Rules.qrels_duplicates
+    exclude_self: Annotated[
+        bool, Option("--exclude-self", help="Drop results whose id is the query's.", rich_help_panel=RULES)
+    ] = Rules.exclude_self
+    exclude: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Drop these query, document pairs from rankings.", rich_help_panel=RULES),
+    ] = Rules.exclude
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """Which files, and how to read them."""
+
+    qrels: Annotated[
+        str | None, Option(metavar="FILE", help="The judgments; then every FILE is a run.", rich_help_panel=FILES)
+    ] = None
+    run_format: Annotated[
+        str | None, Option(metavar="NAME", help="Layout of the runs; see `rankeval formats`.", rich_help_panel=FILES)
+    ] = None
+    qrels_format: Annotated[
+        str | None, Option(metavar="NAME", help="Layout of the judgments.", rich_help_panel=FILES)
+    ] = None
+    columns: Annotated[
+        list[str],
+        Option(metavar="ROLE=NAME,...", help="Column names: query=, doc=, score=, grade=, rank=.",
+               rich_help_panel=FILES, show_default=False),
+    ] = field(default_factory=list)  # fmt: skip
+    grade_map: Annotated[
+        list[str],
+        Option(metavar="WORD=G,...", help="Grades that are words, such as E=3,S=2,C=1,I=0.", rich_help_panel=FILES,
+               show_default=False),
+    ] = field(default_factory=list)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """Confidence intervals."""
+
+    ci: Annotated[
+        IntervalMethod,
+        Option(help="Interval of the mean; auto is Wilson for 0/1 measures, else t.", rich_help_panel=STATISTICS),
+    ] = Rules.ci
+    confidence: Annotated[float, Option(metavar="SHARE", help="Confidence level.", rich_help_panel=STATISTICS)] = (
+        Rules.confidence
+    )
+    resamples: Annotated[int, Option(metavar="N", help="Bootstrap resamples.", rich_help_panel=STATISTICS)] = (
+        Rules.resamples
+    )
+    seed: Annotated[
+        int, Option(metavar="N", help="Seed of resampling and of --ties random.", rich_help_panel=STATISTICS)
+    ] = Rules.seed
+
+
+@dataclass(frozen=True)
+class OutputOptions:
+    """What to show, and where."""
+
+    format: Annotated[
+        str | None,
+        Option("-f", "--format", metavar="NAME", rich_help_panel=OUTPUT, autocompletion=_reporters,
+               help="table, tsv, csv, json, jsonl, markdown, latex or trec. Default: table on a terminal, else tsv."),
+    ] = None  # fmt: skip
+    output: Annotated[
+        list[str],
+        Option("-o", "--output", metavar="PATH", rich_help_panel=OUTPUT, show_default=False,
+               help="Write a report file too, format by suffix (.json .jsonl .csv .tsv .md .tex .parquet)."),
+    ] = field(default_factory=list)  # fmt: skip
+    per_query: Annotated[
+        bool, Option("-q", "--per-query", help="Add the values of each query.", rich_help_panel=OUTPUT)
+    ] = False
+    quiet: Annotated[bool, Option("--quiet", help="Only results, errors and gates.", rich_help_panel=OUTPUT)] = False
+    color: Annotated[
+        Literal["auto", "always", "never"], Option(help="Colour; auto heeds NO_COLOR.", rich_help_panel=OUTPUT)
+    ] = "auto"
+
+
+@dataclass(frozen=True)
+class GateOptions:
+    """What must hold."""
+
+    fail_under: Annotated[
+        list[str],
+        Option(metavar="MEASURE=X...", help="Exit 1 when a mean is below X: mrr@10=0.35.", rich_help_panel=GATES,
+               show_default=False),
+    ] = field(default_factory=list)  # fmt: skip
+    gate: Annotated[
+        list[str],
+        Option(metavar="EXPR", help="Exit 1 unless this holds: 'ci_low(ndcg@10) >= 0.4'.", rich_help_panel=GATES,
+               show_default=False),
+    ] = field(default_factory=list)  # fmt: skip
+    strict: Annotated[bool, Option("--strict", help="Exit 2 on any warning.", rich_help_panel=GATES)] = False
+    debug: Annotated[bool, Option("--debug", help="Show the traceback of a bug.")] = False
+
+
+Files = Annotated[
+    list[str] | None,
+    Argument(metavar="RUN... QRELS", help="One or more runs, and the judgments last.", autocompletion=complete_words),
+]
+
+
+def takes(*records: type[Any]) -> Callable[[Command], Command]:
+    """Give a command the options of several records: it is called with `files` and one filled record each."""
+
+    def decorate(command: Command) -> Command:
+        def call(files: list[str] | None = None, **values: Any) -> int:
+            return command(files or [], *(_filled(record, values) for record in records))
+
+        parameters = [_parameter("files", Files, None)]
+        for record in records:
+            hints = get_type_hints(record, include_extras=True)
+            parameters += [_parameter(option.name, hints[option.name], _default(option)) for option in fields(record)]
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        call.__doc__ = command.__doc__
+        return call
+
+    return decorate
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _default(option: Field[Any]) -> Any:
+    return [] if option.default is MISSING else option.default
+
+
+def _filled(record: type[Record], values: dict[str, Any]) -> Record:
+    return record(**{option.name: values[option.name] for option in fields(record)})  # type: ignore[arg-type]
