@@ -13,9 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rankeval_cli.errors import UsageError, close_matches
+from rankeval_cli.measures.completion import complete
 from rankeval_cli.measures.registry import NAMES, SUFFIXED, normal
 from rankeval_cli.measures.spec import NO_CUTOFF, Measure, Metric, Param, Suffix
 from rankeval_cli.measures.values import NUMBER, read_flag, read_value, split_items, write_value
+
+__all__ = ["canonical_name", "complete", "is_measure", "names_measure", "parse", "parse_all"]
 
 LEVEL = Param("rel", "float", None, "lowest grade that counts as relevant", low=0.0)
 RANX_LEVEL = re.compile(r"-l([0-9]+(?:\.[0-9]+)?)$")
@@ -41,10 +44,16 @@ class _Word:
 
 @dataclass(frozen=True)
 class _Spelling:
-    """What the name part says; `suffix` stands after `.` or `_` and is read as `kind`."""
+    """What the name part says.
+
+    name, shown : the name in the registry, and as it was written
+    fixed : what a shorthand such as `ndcg_exp` says already
+    suffix : what stands after the separator `.` or `_`, to be read as `kind`
+    """
 
     measure: Measure
     name: str
+    shown: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     separator: str = ""
     suffix: str | None = None
@@ -138,26 +147,28 @@ def _spell(name: str, text: str) -> _Spelling:
     name = name.strip()
     key = normal(name)
     if key in NAMES:
-        return _Spelling(NAMES[key], key, NAMES[key].shorthand.get(key, {}))
+        return _Spelling(NAMES[key], key, name, NAMES[key].shorthand.get(key, {}))
     for known in SUFFIXED:
         if key.startswith((known + ".", known + "_")):
             measure, size = NAMES[known], len(known)
             if not name[size + 1 :].strip():
                 raise UsageError(f"`{text}`: nothing follows `{name}`", hint=f"write `{name[:size]}` and what it takes")
-            fixed = measure.shorthand.get(known, {})
-            return _Spelling(measure, known, fixed, name[size], name[size + 1 :], measure.suffixes[known])
+            fixed, kind = measure.shorthand.get(known, {}), measure.suffixes[known]
+            return _Spelling(measure, known, name[:size], fixed, name[size], name[size + 1 :], kind)
     raise UsageError(f"`{text}` is not a measure", hint=_suggestion(name, text))
 
 
 def _suggestion(name: str, text: str) -> str:
     """The next thing to type for an unknown name: the cutoff written with `@`, or the closest names."""
-    stem = re.fullmatch(r"(.*?[^._-])[._-]*(?:at)?[._-]*([0-9]+)", normal(name))
-    if stem and stem.group(1) in NAMES:
-        size = len(stem.group(1))
-        return f"write the cutoff with `@`: `{name[:size]}@{stem.group(2)}`"
-    near = close_matches(name.replace("-", "_"), NAMES)
-    if near:
-        words = (text.replace(name, match, 1) for match in near)
+    ending = re.fullmatch(r"(.*?[^._-])[._-]*(?:at)?[._-]*([0-9]+)", normal(name))
+    if ending and ending.group(1) in NAMES and "@" not in text:
+        return f"write the cutoff with `@`: `{name[: len(ending.group(1))]}@{ending.group(2)}`"
+    stem = re.sub(r"[._][0-9.,]*$", "", name)
+    words = [
+        text.replace(stem, match, 1) + ("@10" if NAMES[match].cutoff == "required" and text == stem else "")
+        for match in close_matches(normal(stem), NAMES)
+    ]
+    if words:
         return "did you mean " + " or ".join(f"`{word}`" for word in words) + "?"
     return "`rankeval measures` lists all measures"
 
@@ -173,7 +184,7 @@ def _read_items(spelling: _Spelling, parts: _Word) -> dict[str, Any]:
                 raise UsageError(f"`{parts.text}`: `{name}` is given twice", hint=f"leave one `{name}` out")
             if name in spelling.fixed:
                 fixed = f"{name}={write_value(spelling.fixed[name])}"
-                hint = f"write `{spelling.measure.name}` with the parameters you mean"
+                hint = f"write `{spelling.measure.name}({item})`"
                 raise UsageError(f"`{parts.text}`: `{spelling.name}` already says {fixed}", hint=hint)
             given[name] = value
     return {**spelling.fixed, **given}
@@ -181,7 +192,7 @@ def _read_items(spelling: _Spelling, parts: _Word) -> dict[str, Any]:
 
 def _suffix_items(spelling: _Spelling, text: str) -> list[str]:
     """What stands after `.` or `_` as parameters: `.95` is `p=0.95`."""
-    suffix, name = spelling.suffix, spelling.name
+    suffix, name = spelling.suffix, spelling.shown
     if suffix is None or spelling.kind == "cutoffs":
         return []
     if spelling.kind == "levels":
@@ -214,7 +225,7 @@ def _read_item(spelling: _Spelling, item: str, text: str) -> dict[str, Any]:
     legal = (*params, *(["rel"] if takes_level else []), "judged_only")
     if name in CUTOFF_WORDS and measure.cutoff != "never":
         raise UsageError(
-            f"`{text}`: `{written.strip()}` is no parameter", hint=f"write the cutoff as `{measure.name}@10`"
+            f"`{text}`: `{written.strip()}` is no parameter", hint=f"write the cutoff as `{spelling.shown}@10`"
         )
     raise UsageError(
         f"`{text}`: {measure.name} has no parameter `{written.strip()}`", hint=f"its parameters are {', '.join(legal)}"
@@ -226,7 +237,7 @@ def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any]) -> lis
     measure, text = spelling.measure, parts.text
     listed = spelling.suffix if spelling.kind == "cutoffs" else None
     if listed is not None and parts.after is not None:
-        raise UsageError(f"`{text}` has cutoffs twice", hint=f"write `{spelling.name}@{parts.after}`")
+        raise UsageError(f"`{text}` has cutoffs twice", hint=f"write `{spelling.shown}@{parts.after}`")
     source = parts.after if listed is None else listed
     if source is None:
         _check_bare(spelling, text, given)
@@ -234,15 +245,14 @@ def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any]) -> lis
     if measure.cutoff == "never":
         raise UsageError(f"`{text}`: {measure.name} takes no cutoff", hint="--depth 10 cuts the rankings themselves")
     if "recall" in given:
-        raise UsageError(f"`{text}`: `recall` is given twice", hint=f"write `{spelling.name}@{source}`")
-    values = {_read_cutoff(measure, item.strip(), text): item.strip() for item in source.split(",")}
+        raise UsageError(f"`{text}`: `recall` is given twice", hint=f"write `{spelling.shown}@{source}`")
+    values = {_read_cutoff(spelling, item.strip(), text): item.strip() for item in source.split(",")}
     if len(values) == 1:
         return [(value, text) for value in values]
     level = "" if parts.level is None else f"-l{parts.level}"
     if listed is None:
         return [(value, f"{parts.name}{parts.rest}@{item}{level}") for value, item in values.items()]
-    stem = parts.name[: len(spelling.name)]
-    return [(value, f"{stem}_{_printed(value, item)}{parts.rest}{level}") for value, item in values.items()]
+    return [(value, f"{spelling.shown}_{_printed(value, item)}{parts.rest}{level}") for value, item in values.items()]
 
 
 def _printed(value: Any, item: str) -> str:
@@ -254,20 +264,22 @@ def _check_bare(spelling: _Spelling, text: str, given: Mapping[str, Any]) -> Non
     measure = spelling.measure
     is_alias = spelling.name in (measure.name, *measure.aliases, *measure.shorthand)
     if measure.cutoff == "recall" and "recall" not in given:
-        raise UsageError(f"`{text}` needs a recall level", hint=f"write `{measure.name}@0.1`, or several: `@0,0.5,1`")
+        raise UsageError(f"`{text}` needs a recall level", hint=f"write `{spelling.shown}@0.1`, or several: `@0,0.5,1`")
     if measure.cutoff == "required" or (measure.cutoff == "optional" and not is_alias):
-        example = f"{spelling.name}_5,10" if not is_alias else f"{spelling.name}@10"
+        example = f"{spelling.shown}@10" if is_alias else f"{spelling.shown}.5,10"
         raise UsageError(f"`{text}` needs a cutoff", hint=f"write `{example}`")
 
 
-def _read_cutoff(measure: Measure, item: str, text: str) -> Any:
+def _read_cutoff(spelling: _Spelling, item: str, text: str) -> Any:
+    measure = spelling.measure
     if measure.cutoff == "recall":
         return read_value(next(param for param in measure.params if param.name == "recall"), item, text)
     if "(" in item or ":" in item:
-        raise UsageError(f"`{text}`: parameters stand before the `@`", hint=f"write `{measure.name}(param=value)@10`")
+        raise UsageError(f"`{text}`: parameters stand before the `@`", hint=f"write `{spelling.shown}(param=value)@10`")
     if not re.fullmatch(r"[0-9]{1,18}", item) or not 1 <= int(item) < NO_CUTOFF:
-        hint = f"a cutoff is a whole number from 1 up, as in `{measure.name}@10`"
-        raise UsageError(f"`{text}`: `{item}` is not a cutoff", hint=hint)
+        hint = f"a cutoff is a whole number from 1 up, as in `{spelling.shown}@10`"
+        what = f"`{item}` is not a cutoff" if item else "a cutoff is missing"
+        raise UsageError(f"`{text}`: {what}", hint=hint)
     return int(item)
 
 

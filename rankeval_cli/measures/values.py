@@ -74,7 +74,7 @@ def write_value(value: Any) -> str:
     if isinstance(value, tuple):
         return "[" + ",".join(map(write_value, value)) + "]"
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        return str(int(value)) if value.is_integer() and abs(value) <= 1e15 else repr(value)
     return str(value)
 
 
@@ -93,7 +93,7 @@ def legal_values(param: Param) -> str:
         return "gains of at least 0 by grade, {1:0,2:5}"
     limits = (("above", param.above), ("from", param.low), ("to", param.high), ("to below", param.below))
     bounds = " ".join(f"{side} {write_value(float(limit))}" for side, limit in limits if limit is not None)
-    noun = {"int": "a whole number", "float": "a number", "floats": "numbers"}[param.kind]
+    noun = {"int": "a whole number", "float": "a number", "floats": "a list of numbers"}[param.kind]
     return " or ".join((*param.choices, f"{noun} {bounds}".rstrip()))
 
 

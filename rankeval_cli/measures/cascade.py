@@ -1,0 +1,142 @@
+"""Measures of a reader who walks down the list and stops somewhere: expected reciprocal rank, rank-biased precision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import inf
+from typing import Any
+
+from rankeval_cli.errors import InputError
+from rankeval_cli.measures.spec import GainMap, Measure, Metric, Param, Ranking
+
+
+def expected_reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Expectation of 1 / rank at which the reader stops; `grade` holds the stop probabilities."""
+    going = 1.0
+    total = 0.0
+    for i in range(min(k, len(ranking.grade))):
+        stop = ranking.grade[i]
+        total += going * stop / (i + 1)
+        going *= 1.0 - stop
+    return total
+
+
+def rank_biased_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """(1 - p) times the sum of p^(rank - 1) over the relevant documents in the first k; params[0] is p.
+
+    The powers are a running product, as in trec_eval.
+    """
+    p: float = params[0]
+    weight = 1.0
+    total = 0.0
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            total += weight
+        weight *= p
+    return (1.0 - p) * total
+
+
+def graded_rank_biased_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """(1 - p) times the sum of gain * p^(rank - 1); params: p, 1 for gains over the query's highest gain above 1."""
+    p: float = params[0]
+    scale = 1.0
+    if params[1] == 1.0 and len(ranking.ideal) > 0:
+        scale = max(scale, ranking.ideal[0])
+    weight = 1.0
+    total = 0.0
+    for i in range(min(k, len(ranking.grade))):
+        total += ranking.grade[i] / scale * weight
+        weight *= p
+    return (1.0 - p) * total
+
+
+def _stop_map(metric: Metric, max_grade: float) -> GainMap:
+    given = metric.params["max"]
+    highest = max_grade if given is None else given
+
+    def stop(grade: float) -> float:
+        if grade > highest:
+            hint = f"set the highest grade of the scale: err(max={grade:g}), or leave `max` out"
+            raise InputError(
+                f"grade `{grade:g}` is above the highest grade of `{metric.written}`, {highest:g}", hint=hint
+            )
+        # (2^grade - 1) / 2^highest, in a form that cannot overflow and gives the same bits
+        return float(2.0 ** (grade - highest) - 2.0**-highest)
+
+    return GainMap(("err", highest), stop)
+
+
+def _grade_map(metric: Metric, max_grade: float) -> GainMap:
+    return GainMap("grade", float)
+
+
+def _rbp_variant(params: Mapping[str, Any], level: float | None) -> Measure | None:
+    return {"grade": RBP_GRADE, "scaled": RBP_SCALED}.get(params.get("gain", "binary"))
+
+
+def _warn_persistence(metric: Metric, name: str) -> str | None:
+    cutoff = metric.cutoff or 0
+    if not 50 <= cutoff <= 99 or metric.params["p"] != 0.8:  # ranx reads the digits of rbp@95 as p = 0.95
+        return None
+    return f"`{metric.written}` is p = 0.8 over the first {cutoff} ranks; persistence 0.{cutoff} is `rbp.{cutoff}`"
+
+
+ERR = Measure(
+    name="err",
+    title="Expected reciprocal rank",
+    definition=(
+        "The sum over the top k of 1/i * stop(i) * product of 1 - stop(j) over the ranks j above i, with "
+        "stop = (2^grade - 1) / 2^max and 0 for an unjudged document; max = the highest grade of all judgments, or "
+        "(max=4). -l does not act here; an explicit (rel=G) gives lower grades 0."
+    ),
+    source="Chapelle et al. 2009, CIKM; gdeval.pl with max=4",
+    kernel=expected_reciprocal_rank,
+    params=(
+        Param("max", "float", None, "highest grade of the scale; default: of the judgments", low=0.0, high=1000.0),
+    ),
+    undefined=("no_gain",),
+    gain=_stop_map,
+    uses_level=False,
+    ir_measures="ERR",
+    examples=("err@20", "err(max=4)@20", "err:max=3"),
+)
+
+RBP = Measure(
+    name="rbp",
+    title="Rank-biased precision",
+    definition=(
+        "(1 - p) times the sum over the top k of gain * p^(rank - 1). The gain is 1 for a relevant document, else 0 "
+        "(gain=binary); its grade (gain=grade, as ranx: values may exceed 1); or its grade divided by the query's "
+        "highest judged grade if that is above 1 (gain=scaled, as trec_eval 10 means it). -l acts on gain=binary only; "
+        "with the others an explicit (rel=G) gives lower grades gain 0."
+    ),
+    source="Moffat & Zobel 2008, TOIS 27(1); trec_eval 10 `rbp` (p = 0.9 there)",
+    kernel=rank_biased_precision,
+    params=(
+        Param("p", "float", 0.8, "persistence, the chance of going on to the next rank", low=0.0, below=1.0),
+        Param("gain", "choice", "binary", "gain of a document", choices=("binary", "grade", "scaled")),
+    ),
+    undefined=("no_relevant",),
+    encode=lambda metric: (metric.params["p"],),
+    trec_eval="rbp",
+    ir_measures="RBP",
+    ranx="rbp",
+    suffixes={"rbp": "p"},
+    variant=_rbp_variant,
+    caution=_warn_persistence,
+    examples=("rbp", "rbp.95", "rbp.p=0.95", "RBP(p=.8,rel=1)", "rbp:p=0.5,gain=scaled@100"),
+)
+
+RBP_GRADE = replace(
+    RBP,
+    kernel=graded_rank_biased_precision,
+    bounds=(0.0, inf),
+    undefined=("no_gain",),
+    gain=_grade_map,
+    uses_level=False,
+    encode=lambda metric: (metric.params["p"], 0.0),
+)
+RBP_SCALED = replace(RBP_GRADE, bounds=(0.0, 1.0), encode=lambda metric: (metric.params["p"], 1.0))
+
+MEASURES = (ERR, RBP)

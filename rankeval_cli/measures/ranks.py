@@ -1,0 +1,70 @@
+"""Measures in ranks instead of shares: lower is better, and nothing found is no number."""
+
+from __future__ import annotations
+
+from math import inf, nan
+from typing import Any
+
+from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking
+
+
+def mean_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Mean rank of the relevant documents in the first k; params[0], or NaN when that is 0, where there is none."""
+    hits = 0
+    total = 0
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            hits += 1
+            total += i + 1
+    if hits > 0:
+        return total / hits
+    return float(params[0]) if params[0] > 0.0 else nan
+
+
+def first_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Rank of the first relevant document in the first k; params[0], or NaN when that is 0, where there is none."""
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            return float(i + 1)
+    return float(params[0]) if params[0] > 0.0 else nan
+
+
+def _absent(metric: Metric) -> tuple[float, ...]:
+    return (metric.params["absent"] or 0.0,)
+
+
+PARAMS = (Param("absent", "float", None, "value of a query for which nothing is found", low=1.0),)
+NOTHING_FOUND = (
+    " A query for which none is found (also one without relevant documents, or without results) is undefined and left "
+    "out of the mean; with (absent=R) it counts R. Read it beside the number of queries that count."
+)
+
+MEASURES = (
+    Measure(
+        name="mean_rank",
+        title="Mean rank of the relevant documents that are found",
+        definition="The mean rank of the relevant documents in the top k." + NOTHING_FOUND,
+        source="`MeanRanks` of rankereval as its page defines it (its code divides by all relevant documents)",
+        kernel=mean_rank,
+        params=PARAMS,
+        bounds=(1.0, inf),
+        direction="lower",
+        undefined=("nothing_found",),
+        encode=_absent,
+        examples=("mean_rank", "mean_rank@100", "mean_rank(absent=1001)"),
+    ),
+    Measure(
+        name="first_rank",
+        aliases=("first_relevant_rank",),
+        title="Rank of the first relevant document",
+        definition="The rank of the first relevant document in the top k." + NOTHING_FOUND,
+        source="`FirstRelevantRank` of rankereval",
+        kernel=first_rank,
+        params=PARAMS,
+        bounds=(1.0, inf),
+        direction="lower",
+        undefined=("nothing_found",),
+        encode=_absent,
+        examples=("first_rank", "first_rank@100", "first_rank(absent=101)@100"),
+    ),
+)
