@@ -1,0 +1,247 @@
+"""Write the generated parts of README.md again: docs/generate.py [--check].
+
+A block between `<!-- begin NAME -->` and `<!-- end NAME -->` comes from the registries of the package. In a fence of
+the language `console` every line that begins with `$ ` is a command, run in the repository's folder on a terminal of
+100 columns; the lines below it are what it printed.
+"""
+
+import argparse
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rankeval_cli.errors import ExitCode
+from rankeval_cli.model import Rules
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+COLUMNS = 100
+TOOLS = ("jq",)  # what an example needs besides a POSIX shell
+TIMEOUT_S = 60
+
+EXIT_CODES = {
+    ExitCode.OK: "fine",
+    ExitCode.GATE: "a gate failed, and nothing else went wrong",
+    ExitCode.INPUT: "the command line or an input cannot be used, or `--strict` met a warning",
+    ExitCode.BUG: "a bug in rankeval",
+    ExitCode.INTERRUPTED: "interrupted",
+}
+
+
+def main() -> int:
+    """Write README.md, or with `--check` tell what differs; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when something is out of step")
+    is_check = parser.parse_args().check
+    old = README.read_text(encoding="utf-8")
+    new = with_examples(with_blocks(old))
+    if is_check and new != old:
+        print("error: README.md is out of step with the code\nhint: make docs", file=sys.stderr)
+        print(difference(old, new), file=sys.stderr)
+        return 1
+    if not is_check:
+        README.write_text(new, encoding="utf-8")
+    return 0
+
+
+def difference(old: str, new: str) -> str:
+    """What would change, as a short unified diff."""
+    import difflib
+
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "README.md", "generated", lineterm="", n=1)
+    return "\n".join(list(lines)[:40])
+
+
+def with_blocks(text: str) -> str:
+    """The text with every block generated anew. Raises KeyError for a name that has no generator."""
+
+    def block(found: re.Match[str]) -> str:
+        name = found["name"]
+        return f"<!-- begin {name} -->\n\n{BLOCKS[name]()}\n\n<!-- end {name} -->"
+
+    return re.sub(r"<!-- begin (?P<name>[a-z-]+) -->\n.*?<!-- end (?P=name) -->", block, text, flags=re.DOTALL)
+
+
+def with_examples(text: str) -> str:
+    """The text with the output of every example as it is now."""
+    return re.sub(r"(?<=```console\n).*?(?=```)", lambda found: played(found[0]), text, flags=re.DOTALL)
+
+
+def played(example: str) -> str:
+    """An example with the output of its commands. A command ends at the first line without a backslash at its end."""
+    commands = re.findall(r"^\$ ((?:.*\\\n)*.*)$", example, flags=re.MULTILINE)
+    if missing := missing_tools(example):
+        print(f"warning: {missing} is not installed: an example of README.md was not run", file=sys.stderr)
+        return example
+    return "\n".join(f"$ {command}\n{run(command)}" for command in commands)
+
+
+def missing_tools(example: str) -> str | None:
+    """A program that an example pipes into and this machine does not have."""
+    return next((tool for tool in TOOLS if f"| {tool} " in flat(example) and not shutil.which(tool)), None)
+
+
+def flat(example: str) -> str:
+    """Continued commands on one line."""
+    return re.sub(r"\\\n *", "", example)
+
+
+def run(command: str) -> str:
+    """What a command shows on a terminal without colour: stdout and stderr as they come, line ends LF.
+
+    The terminal is a pseudo-terminal; where the system has none (Windows), examples cannot be run.
+    """
+    import pty
+
+    ours, theirs = pty.openpty()
+    try:
+        child = subprocess.Popen(
+            ["bash", "-c", f"stty cols {COLUMNS} rows 50 -onlcr; {command}"],
+            cwd=ROOT,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env=environment(),
+            start_new_session=True,
+        )
+        os.close(theirs)
+        shown = read_all(ours)
+        child.wait(timeout=TIMEOUT_S)
+    finally:
+        os.close(ours)
+    return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+
+
+def environment() -> dict[str, str]:
+    """Variables that make what is shown the same everywhere, with the installed program first in the path."""
+    path = os.pathsep.join([sysconfig.get_path("scripts"), os.environ["PATH"]])
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RANKEVAL_", "GITHUB_"))}
+    fixed = {"PATH": path, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": str(COLUMNS), "LC_ALL": "C.UTF-8"}
+    return kept | fixed
+
+
+def read_all(terminal: int) -> str:
+    """Everything written to the other end until it is closed."""
+    pieces = []
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # Linux says so when the last writer has gone
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    return b"".join(pieces).decode()
+
+
+def help_text() -> str:
+    """`rankeval --help`, each line at most 100 columns wide."""
+    return f"```text\n{run('rankeval --help').strip()}\n```"
+
+
+def measures_table() -> str:
+    """One row a measure: names, what it is, range, and names elsewhere."""
+    from rankeval_cli.measures.registry import MEASURES
+
+    header = ("measure", "also", "what it is", "range", "trec_eval", "ir_measures", "ranx")
+    rows = []
+    for measure in MEASURES:
+        elsewhere = (code(name) for name in (measure.trec_eval, measure.ir_measures, measure.ranx))
+        names = ", ".join(code(alias) for alias in measure.aliases)
+        rows.append((code(spelled(measure)), names, measure.title, bounds(*measure.bounds), *elsewhere))
+    return table(header, rows)
+
+
+def spelled(measure: Any) -> str:
+    """The name with what may or must follow it."""
+    return measure.name + {"required": "@k", "optional": "[@k]", "recall": "[@r]", "never": ""}[measure.cutoff]
+
+
+def bounds(low: float, high: float) -> str:
+    """A range such as `0-1`, or `0-` where it is open."""
+    return f"{low:g}–" + ("" if math.isinf(high) else f"{high:g}")
+
+
+def formats_table() -> str:
+    """One row a layout of runs and judgments."""
+    from rankeval_cli.readers import FORMATS
+
+    return table(
+        ("format", "run", "qrels"),
+        [(code(layout.name), layout.run or "–", layout.qrels or "–") for layout in FORMATS],
+    )
+
+
+def reports_table() -> str:
+    """One row a report format."""
+    from rankeval_cli.report import REPORTERS
+
+    rows = [
+        (code(reporter.name), reporter.title, ", ".join(code(suffix) for suffix in reporter.suffixes))
+        for reporter in REPORTERS
+    ]
+    return table(("format", "what it is", "suffix for `-o`"), rows)
+
+
+def rules_table() -> str:
+    """One row a rule of `Rules`: what it decides, its default, its option."""
+    from typer import Context
+
+    from rankeval_cli.cli.app import app
+
+    command = app().commands["evaluate"]
+    context = Context(command, info_name="rankeval")
+    options = {param.name: param for param in command.get_params(context)}
+    rows = []
+    for rule in fields(Rules):
+        option = options[rule.name]
+        spelling = option.get_help_record(context)[0].split(" ")
+        choices = " ".join(spelling).replace("<", "").replace(">", "")
+        rows.append((option.help, default_of(rule.default), code(choices)))
+    return table(("question", "default", "option"), rows)
+
+
+def default_of(value: Any) -> str:
+    """A default as a user would type it; a dash where nothing is set."""
+    if value is None or value is False:
+        return "–"
+    return code(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def exit_codes_table() -> str:
+    """One row an exit code."""
+    return table(("code", "meaning"), [(str(int(code)), EXIT_CODES[code]) for code in ExitCode])
+
+
+def code(text: str | None) -> str:
+    """Text as Markdown code; empty for nothing."""
+    return f"`{text}`" if text else ""
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A Markdown table; bars inside cells are escaped, and line breaks become blanks."""
+    lines = [[" ".join(cell.split()).replace("|", "\\|") for cell in cells] for cells in (header, *rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "help": help_text,
+    "measures": measures_table,
+    "formats": formats_table,
+    "reports": reports_table,
+    "rules": rules_table,
+    "exit-codes": exit_codes_table,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
