@@ -1,1 +1,88 @@
-"""Reporters: one report, rendered."""
+"""Reporters: one report, rendered.
+
+`REPORTERS` is the one list of formats; help, -f, -o and the documentation are derived from it. `output` writes what a
+reporter renders, `terminal` holds what only a terminal gets.
+"""
+
+from __future__ import annotations
+
+from rankeval_cli.errors import UsageError, did_you_mean
+from rankeval_cli.model import Report
+from rankeval_cli.report.data import render_csv, render_json, render_jsonl, render_tsv, write_parquet
+from rankeval_cli.report.markup import render_latex, render_markdown
+from rankeval_cli.report.output import is_stream, write_file, write_stdout
+from rankeval_cli.report.reporter import Options, Reporter
+from rankeval_cli.report.terminal import render_table
+from rankeval_cli.report.trec import render_trec
+
+__all__ = ["REPORTERS", "Options", "Reporter", "default", "find", "for_path", "names", "show", "write_file"]
+
+REPORTERS: tuple[Reporter, ...] = (
+    Reporter("table", "a table for people; the default on a terminal", (".txt",), render_table, is_styled=True),
+    Reporter("tsv", "tab-separated, one row a run, measure and query; the default in a pipe", (".tsv",), render_tsv),
+    Reporter("csv", "the same rows, comma-separated", (".csv",), render_csv),
+    Reporter("json", "one document with rules, coverage and every result", (".json",), render_json),
+    Reporter("jsonl", "the rows of tsv as one JSON object a line", (".jsonl", ".ndjson"), render_jsonl),
+    Reporter("markdown", "a GitHub table with coverage, warnings and gates", (".md", ".markdown"), render_markdown),
+    Reporter("latex", "a booktabs table", (".tex",), render_latex),
+    Reporter("trec", "the lines of trec_eval, four decimals", (".eval",), render_trec),
+    Reporter("parquet", "the rows of tsv as a Parquet file", (".parquet",), write=write_parquet),
+)
+
+COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+def names() -> list[str]:
+    """What -f takes: the formats that are text."""
+    return [reporter.name for reporter in REPORTERS if reporter.render is not None]
+
+
+def default(is_terminal: bool) -> Reporter:
+    """The format of standard output when -f does not say."""
+    return find("table" if is_terminal else "tsv")
+
+
+def find(name: str) -> Reporter:
+    """The text format of that name, in any case, or of that file suffix (`md`).
+
+    Raises UsageError for an unknown name, with the closest ones, and for a binary format, which only -o writes.
+    """
+    word = name.lower()
+    for reporter in REPORTERS:
+        if word == reporter.name or f".{word}" in reporter.suffixes:
+            if reporter.render is None:
+                hint = f"write a file: `-o report{reporter.suffixes[0]}`"
+                raise UsageError(f"`{name}` is binary and does not go to standard output", hint=hint)
+            return reporter
+    hint = did_you_mean(word, names()) or f"choose one of {', '.join(names())}"
+    raise UsageError(f"`{name}` is not a format", hint=hint)
+
+
+def for_path(path: str, otherwise: Reporter | None = None) -> Reporter:
+    """The format that a file's name asks for by its suffix, in any case.
+
+    otherwise : for a pipe or device without a known suffix (`/dev/stdout`, `>(command)`); tsv when None
+    Raises UsageError for any other unknown suffix, for a compressed one, and for `-`.
+    """
+    if path == "-":
+        raise UsageError("`-o -` names no file", hint="results go to standard output anyway; -f chooses their format")
+    name = path.lower()
+    for reporter in REPORTERS:
+        if name.endswith(reporter.suffixes):
+            return reporter
+    if is_stream(path):
+        return otherwise or default(is_terminal=False)
+    for suffix in COMPRESSED:
+        if name.endswith(suffix):
+            plain = path[: -len(suffix)]
+            raise UsageError(
+                f"`{path}`: reports are not compressed", hint=f"write `{plain}` and compress it afterwards"
+            )
+    known = " ".join(suffix for reporter in REPORTERS for suffix in reporter.suffixes)
+    raise UsageError(f"`{path}`: the suffix names no report format", hint=f"end the name in one of {known}")
+
+
+def show(reporter: Reporter, report: Report, options: Options) -> None:
+    """Write a report in a text format to standard output."""
+    assert reporter.render is not None
+    write_stdout(reporter.render(report, options), reporter.is_styled)

@@ -1,0 +1,170 @@
+r"""Formats for programs: tsv, csv, json, jsonl, parquet, with full double precision.
+
+All but json are long: one row a run, measure and query, in the columns `COLUMNS`. A mean has the query `all` and says
+how many queries it is over; the row of one query leaves `queries` (and the interval) empty, so that a query whose id
+is `all` stays apart. Per run, the queries come first, in ascending byte order, and the means last, as in trec_eval.
+Undefined values are empty, null in jsonl and parquet.
+
+tsv keeps one line a row for cut, awk and join: nothing is quoted, and a backslash, tab, line feed or carriage return in
+an id is written `\\`, `\t`, `\n`, `\r`. csv quotes as RFC 4180 says, with a line feed at the end of a row.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+from rankeval_cli.model import Report, Result, RunReport
+from rankeval_cli.report.reporter import Options
+from rankeval_cli.report.text import query_values
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COLUMNS = ("run", "measure", "query", "value", "ci_low", "ci_high", "queries")
+MEAN = "all"
+
+_TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_CSV_QUOTED = re.compile(r'[",\r\n]|^\s|\s$')  # blanks at the ends too: many readers strip them from bare fields
+
+
+def render_tsv(report: Report, options: Options) -> Iterator[str]:
+    """Tab-separated values, the format of a pipe."""
+    return _separated(report, options, "\t", lambda text: text.translate(_TSV_ESCAPES))
+
+
+def render_csv(report: Report, options: Options) -> Iterator[str]:
+    """Comma-separated values."""
+    return _separated(report, options, ",", _csv_field)
+
+
+def _csv_field(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if _CSV_QUOTED.search(text) or not text else text
+
+
+def _separated(report: Report, options: Options, sign: str, field: Callable[[str], str]) -> Iterator[str]:
+    yield sign.join(COLUMNS) + "\n"
+    end = sign * 3 + "\n"
+    for run in report.runs:
+        name = field(run.name)
+        for query, values in query_values(run) if options.per_query else ():
+            quoted = field(query)
+            yield "".join(
+                f"{name}{sign}{field(measure)}{sign}{quoted}{sign}{_text(value)}{end}"
+                for measure, value in values.items()
+            )
+        for result in run.results:
+            numbers = map(_text, (result.value, result.ci_low, result.ci_high))
+            yield sign.join([name, field(result.measure), MEAN, *numbers, str(result.queries)]) + "\n"
+
+
+def _text(value: float | None) -> str:
+    # float() because the repr of a NumPy number names its type.
+    return "" if value is None or value != value else repr(float(value))
+
+
+def render_json(report: Report, options: Options) -> Iterator[str]:
+    """The document of `Report.to_dict`, in ASCII, the values of one query a line.
+
+    The per-query part is written as it goes: for a million queries it would not fit in memory as one string.
+    """
+    document = _plain(report.to_dict())
+    keys = list(document)
+    place = keys.index("runs")
+    yield _indented({key: document[key] for key in keys[:place]}).removesuffix("\n}") + ',\n  "runs": ['
+    for i, run in enumerate(report.runs):
+        yield ("," if i else "") + "\n    "
+        yield _indented(document["runs"][i]).replace("\n", "\n    ").removesuffix("\n    }")
+        yield from _json_queries(run) if options.per_query else ()
+        yield "\n    }"
+    yield "\n  ],\n" + _indented({key: document[key] for key in keys[place + 1 :]}).removeprefix("{\n") + "\n"
+
+
+def _json_queries(run: RunReport) -> Iterator[str]:
+    yield ',\n      "per_query": {'
+    separator = ""
+    for query, values in query_values(run):
+        yield f"{separator}\n        {json.dumps(query)}: {_compact(values)}"
+        separator = ","
+    yield "\n      }"
+
+
+def _indented(value: Any) -> str:
+    return json.dumps(value, indent=2, allow_nan=False)
+
+
+def _compact(value: Any) -> str:
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:  # NaN: undefined; infinite: JSON has no word for it
+        return json.dumps(_plain(value), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON knows it: NumPy scalars as Python numbers, NaN and infinity as None."""
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def render_jsonl(report: Report, options: Options) -> Iterator[str]:
+    """One JSON object a line with the columns of the long form."""
+    for run in report.runs:
+        for query, values in query_values(run) if options.per_query else ():
+            yield "".join(_json_row(run, measure, query, value) for measure, value in values.items())
+        for result in run.results:
+            yield _json_row(run, result.measure, MEAN, result.value, result)
+
+
+def _json_row(run: RunReport, measure: str, query: str, value: float | None, mean: Result | None = None) -> str:
+    interval = (mean.ci_low, mean.ci_high, mean.queries) if mean else (None, None, None)
+    row = dict(zip(COLUMNS, (run.name, measure, query, value, *interval), strict=True))
+    return _compact(row) + "\n"
+
+
+def write_parquet(report: Report, options: Options, file: IO[bytes]) -> None:
+    """The long form as one Parquet table; its key-value metadata `rankeval` is the JSON document without queries."""
+    from io import BytesIO
+
+    import polars as pl
+
+    buffer = BytesIO()  # so that a full disk is Python's OSError, not an error of the writer's own
+    document = json.dumps(_plain(report.to_dict()), allow_nan=False)
+    frames = [frame for run in report.runs for frame in _frames(run, options)]
+    pl.concat(frames).write_parquet(buffer, metadata={"rankeval": document})
+    file.write(buffer.getbuffer())
+
+
+def _frames(run: RunReport, options: Options) -> Iterator[pl.DataFrame]:
+    import polars as pl
+
+    types = (pl.String, pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Int64)
+    schema = dict(zip(COLUMNS, types, strict=True))
+    if options.per_query:
+        metrics, queries = run.scores.metrics, run.scores.queries
+        num_rows = len(metrics) * len(queries)
+        columns = {
+            "run": [_utf8(run.name)] * num_rows,
+            "measure": [metric.written for metric in metrics] * len(queries),
+            "query": [query for query in queries for _ in metrics],
+            "value": run.scores.values.T.ravel(),
+        }
+        frame = pl.DataFrame(columns | {name: [None] * num_rows for name in COLUMNS[4:]}, schema=schema)
+        yield frame.with_columns(pl.col("value").fill_nan(None))
+    means = [
+        (_utf8(run.name), result.measure, MEAN, result.value, result.ci_low, result.ci_high, result.queries)
+        for result in run.results
+    ]
+    yield pl.DataFrame(means, schema=schema, orient="row")
+
+
+def _utf8(name: str) -> str:
+    # A file name that is not UTF-8 reaches us with half surrogates, which Arrow's strings cannot hold.
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,151 @@
+"""Tables for documents: GitHub Markdown and LaTeX. Ids and names are escaped; the best run of a measure is bold.
+
+Both carry coverage, rules, layouts, warnings and verdicts too: as a list under the Markdown tables, as comments above
+the LaTeX ones, where the table alone belongs to the paper.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rankeval_cli.model import Report
+from rankeval_cli.report.reporter import Options
+from rankeval_cli.report.summary import note_lines
+from rankeval_cli.report.text import (
+    UNDEFINED,
+    Row,
+    has_intervals,
+    interval,
+    interval_title,
+    number,
+    query_cells,
+    rows,
+    visible,
+)
+
+# `_` inside a word means nothing to GitHub, and `ndcg_cut_10` stays readable in the raw text.
+_MARKDOWN_SIGNS = re.compile(r"[\\`*\[\]<|~&$]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def render_markdown(report: Report, options: Options) -> Iterator[str]:
+    """A GitHub table of means with their intervals, one of the queries if asked for, and a list of notes."""
+    yield from _markdown_head(["measure", *(run.name for run in report.runs)], num_texts=1)
+    for row in rows(report):
+        yield _markdown_row([_markdown(row.measure), *_markdown_means(row)])
+    if options.per_query:
+        yield "\n"
+        yield from _markdown_queries(report)
+    yield "\n" + "".join(f"- {_markdown(line)}\n" for line in _notes(report))
+
+
+def _markdown_means(row: Row) -> Iterator[str]:
+    for i, result in enumerate(row.results):
+        mean = number(result.value if result else None, row.is_count)
+        bounds = interval(result) if result else UNDEFINED
+        bold = f"**{mean}**" if i in row.best else mean
+        yield bold if bounds == UNDEFINED else f"{bold} {bounds}"
+
+
+def _markdown_queries(report: Report) -> Iterator[str]:
+    several = len(report.runs) > 1
+    names = [row.measure for row in rows(report)]
+    yield from _markdown_head([*(["run"] if several else []), "query", *names], num_texts=1 + several)
+    for run in report.runs:
+        prefix = [_markdown(run.name)] if several else []
+        for query, cells in query_cells(run, names):
+            yield _markdown_row([*prefix, _markdown(query), *cells])
+
+
+def _markdown_head(titles: list[str], num_texts: int) -> Iterator[str]:
+    yield _markdown_row([_markdown(title) for title in titles])
+    yield _markdown_row([":---"] * num_texts + ["---:"] * (len(titles) - num_texts))
+
+
+def _markdown_row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _markdown(text: str) -> str:
+    return _MARKDOWN_SIGNS.sub(r"\\\g<0>", visible(text))
+
+
+def _notes(report: Report) -> list[str]:
+    brackets = [f"{interval_title(report)} in brackets"] if has_intervals(report) else []
+    return [*brackets, *note_lines(report)]
+
+
+_LATEX_SIGNS = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"{\char34}",  # \textquotedbl is an error in the default font encoding
+        "[": "{[}",  # at the start of a row it would be an option of the \\ before it
+        "*": "{*}",  # and so would a star
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    }
+)
+
+
+def render_latex(report: Report, options: Options) -> Iterator[str]:
+    """A booktabs tabular of means and intervals, and a longtable of the queries if asked for."""
+    yield f"% needs \\usepackage{{booktabs{',longtable' if options.per_query else ''}}}\n"
+    yield "".join(f"% {visible(line)}\n" for line in note_lines(report))
+    yield from _latex_means(report)
+    if options.per_query:
+        yield "\n"
+        yield from _latex_queries(report)
+
+
+def _latex_means(report: Report) -> Iterator[str]:
+    paired = has_intervals(report)
+    yield f"\\begin{{tabular}}{{l{('rc' if paired else 'r') * len(report.runs)}}}\n\\toprule\n"
+    yield _latex_paired_head(report) if paired else _latex_row(["measure", *(_latex(run.name) for run in report.runs)])
+    yield "\\midrule\n"
+    for row in rows(report):
+        yield _latex_row([_latex(row.measure), *_latex_cells(row, paired)])
+    yield "\\bottomrule\n\\end{tabular}\n"
+
+
+def _latex_paired_head(report: Report) -> str:
+    names = [f"\\multicolumn{{2}}{{c}}{{{_latex(run.name)}}}" for run in report.runs]
+    rules = [f"\\cmidrule(lr){{{2 * i + 2}-{2 * i + 3}}}" for i in range(len(report.runs))]
+    titles = [_latex(report.rules.aggregate), _latex(interval_title(report))] * len(report.runs)
+    return _latex_row(["", *names]) + " ".join(rules) + "\n" + _latex_row(["measure", *titles])
+
+
+def _latex_cells(row: Row, paired: bool) -> Iterator[str]:
+    for i, result in enumerate(row.results):
+        mean = _latex_number(number(result.value if result else None, row.is_count))
+        yield f"\\textbf{{{mean}}}" if i in row.best else mean
+        if paired:
+            yield _latex_number(interval(result) if result else UNDEFINED)
+
+
+def _latex_queries(report: Report) -> Iterator[str]:
+    several = len(report.runs) > 1
+    names = [row.measure for row in rows(report)]
+    yield f"\\begin{{longtable}}{{{'l' * (1 + several)}{'r' * len(names)}}}\n\\toprule\n"
+    yield _latex_row([*(["run"] if several else []), "query", *map(_latex, names)])
+    yield "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n"
+    for run in report.runs:
+        prefix = [_latex(run.name)] if several else []
+        for query, cells in query_cells(run, names):
+            yield _latex_row([*prefix, _latex(query), *map(_latex_number, cells)])
+    yield "\\end{longtable}\n"
+
+
+def _latex_row(cells: list[str]) -> str:
+    return f"{' & '.join(cells)} \\\\\n"
+
+
+def _latex(text: str) -> str:
+    return visible(text).translate(_LATEX_SIGNS).replace("--", "-{}-")
+
+
+def _latex_number(text: str) -> str:
+    return text if text == UNDEFINED else text.replace("-", "$-$")

@@ -1,0 +1,101 @@
+"""What stands beside every result, as plain lines: coverage, rules in force, layouts found, verdicts of gates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rankeval_cli.model import Report, RunReport, Verdict
+from rankeval_cli.report.text import counted, number, visible
+
+
+def summary_lines(report: Report) -> list[str]:
+    """The coverage of each run, one line a run, and one line of rules in force and layouts found."""
+    names = len(report.runs) > 1
+    return [*(_coverage(run, names) for run in report.runs), f"{rules_line(report)}; {layouts_line(report)}"]
+
+
+def note_lines(report: Report) -> list[str]:
+    """All that a document says beside its table: the summary, the warnings, the verdicts."""
+    warnings = [f"warning: {visible(warning)}" for warning in report.warnings]
+    return [*summary_lines(report), *warnings, *map(verdict_line, report.gates)]
+
+
+def _coverage(run: RunReport, with_name: bool) -> str:
+    coverage = run.coverage
+    share = "-" if coverage.judged_at_k is None else f"{coverage.judged_at_k:.1%}"
+    parts = [
+        f"{counted(coverage.judged, 'judged query', 'judged queries')}: {coverage.answered:,} answered, "
+        f"{coverage.missing:,} missing, {coverage.no_relevant:,} with nothing relevant",
+        f"{coverage.unjudged:,} unjudged in the run",
+        f"judged@{coverage.k} {share}, {coverage.tied_at_k:,} tied at rank {coverage.k}",
+        f"{counted(coverage.duplicates, 'duplicate', 'duplicates')}, "
+        f"{counted(coverage.self_hits, 'self-hit', 'self-hits')}",
+    ]
+    undefined = [f"{visible(result.measure)} {result.undefined:,}" for result in run.results if result.undefined]
+    if undefined:
+        parts.append(f"undefined: {', '.join(undefined)}")
+    return (f"{visible(run.name)}: " if with_name else "") + "; ".join(parts)
+
+
+def rules_line(report: Report) -> str:
+    """Every rule in force, spelled as its option; what is switched off or not given is left out."""
+    words = [_rule(name, value) for name, value in report.rules.to_dict().items()]
+    return "rules: " + " ".join(visible(word) for word in words if word)
+
+
+def _rule(name: str, value: Any) -> str:
+    option = name.replace("_", "-")
+    if value is None or value is False:
+        return ""
+    if value is True:
+        return option
+    if isinstance(value, Mapping):
+        value = ",".join(f"{word}={_plain(grade)}" for word, grade in value.items())
+    return f"{option}={_plain(value)}"
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def layouts_line(report: Report) -> str:
+    """The layout found in each file."""
+    sources = [report.qrels, *(run.source for run in report.runs)]
+    return "files: " + ", ".join(f"{visible(source.name)} {visible(source.format)}" for source in sources)
+
+
+def verdict_word(verdict: Verdict) -> str:
+    """`passed`, `failed`, or `warning` for a failure that is only told."""
+    if verdict.passed:
+        return "passed"
+    return "warning" if verdict.warn else "failed"
+
+
+def verdict_line(verdict: Verdict) -> str:
+    """The decision on one gate for one run: value, bound, distance, number of queries, and the reason if any."""
+    facts = [fact for fact in (_comparison(verdict), counted(verdict.queries, "query", "queries")) if fact]
+    reason = f": {visible(verdict.reason)}" if verdict.reason else ""
+    gate = f"gate {verdict_word(verdict)}: {visible(verdict.run)}: {visible(verdict.gate)}"
+    return f"{gate} ({', '.join(facts)}){reason}"
+
+
+def _comparison(verdict: Verdict) -> str:
+    parts = []
+    value, bound = _distinct(verdict.value, verdict.bound)
+    if verdict.value is not None:
+        parts.append(f"value {value}")
+    if verdict.bound is not None:
+        parts.append(f"bound {bound}")
+    if verdict.distance is not None:
+        rounded = f"{verdict.distance:+.4f}"
+        parts.append(f"distance {rounded if float(rounded) or not verdict.distance else f'{verdict.distance:+.3g}'}")
+    return ", ".join(parts)
+
+
+def _distinct(value: float | None, bound: float | None) -> tuple[str, str]:
+    # 0.34996 against 0.35 must not read as 0.3500 against 0.3500 in a line that says "failed".
+    shown = number(value), number(bound)
+    if value is None or bound is None or value == bound or shown[0] != shown[1]:
+        return shown
+    return repr(float(value)), repr(float(bound))

@@ -1,0 +1,140 @@
+"""Ids and numbers as people read them: control characters shown, four decimals, best results."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rankeval_cli.measures.spec import Metric
+from rankeval_cli.model import Report, Result, RunReport
+
+UNDEFINED = "-"
+
+# What an id could do to a terminal: C0 and C1 controls (ESC and the one-byte CSI among them), line and paragraph
+# separators, text direction, invisible marks that make two ids look equal, halves of surrogate pairs.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+_SLAB = 10_000  # queries
+_LARGEST_PLAIN = 1e15  # beyond it doubles are no longer exact to the shown digit, and lines grow without end
+
+
+def visible(text: str) -> str:
+    r"""The text with everything that could move a cursor or hide shown as an escape.
+
+    >>> visible("q\x1b[31m1")
+    'q\\x1b[31m1'
+    """
+    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def visible_lines(text: str) -> str:
+    """As `visible`, for a text of several lines: line feeds stay."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def wrapped(text: str, width: int | None) -> list[str]:
+    """The text as lines of at most `width` columns, broken at blanks alone: ids and paths stay whole."""
+    if width is None:
+        return [text]
+    return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def number(value: float | None, is_count: bool = False) -> str:
+    """A value as tables show it: four decimals; a whole count with thousands separators; `-` where undefined."""
+    if value is None or math.isnan(value):
+        return UNDEFINED
+    if abs(value) >= _LARGEST_PLAIN:
+        return f"{value:.4g}"
+    if is_count and value == int(value):
+        return f"{int(value):,}"
+    shown = f"{value:.4f}"
+    return "0.0000" if shown == "-0.0000" else shown
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """The count with its noun: `1 query`, `6,980 queries`."""
+    return f"{count:,} {one if count == 1 else many}"
+
+
+def interval(result: Result) -> str:
+    """The interval as tables show it; `-` where there is none."""
+    if result.ci_low is None or result.ci_high is None:
+        return UNDEFINED
+    return f"[{number(result.ci_low)}, {number(result.ci_high)}]"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measure over all runs.
+
+    results : one a run, None where a run has no such measure
+    best : indices of the runs with the best value; empty for a single run and where neither direction is better
+    """
+
+    measure: str
+    is_count: bool
+    results: tuple[Result | None, ...]
+    best: frozenset[int]
+
+
+def rows(report: Report) -> list[Row]:
+    """The measures in the order asked for."""
+    metrics = metrics_by_name(report)
+    names = dict.fromkeys(result.measure for run in report.runs for result in run.results)
+    by_run = [{result.measure: result for result in run.results} for run in report.runs]
+    return [_row(name, metrics.get(name), tuple(results.get(name) for results in by_run)) for name in names]
+
+
+def metrics_by_name(report: Report) -> dict[str, Metric]:
+    """Every measure of the report, by the spelling that it has there."""
+    metrics = {metric.written: metric for metric in report.metrics}
+    return {metric.written: metric for run in report.runs for metric in run.scores.metrics} | metrics
+
+
+def is_count(metric: Metric | None) -> bool:
+    """Whether the values are whole numbers of things."""
+    return metric is not None and metric.measure.aggregate == "sum"
+
+
+def query_values(run: RunReport) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield (query id, {measure as written: value, NaN where undefined}) in ascending byte order of the ids."""
+    names = [metric.written for metric in run.scores.metrics]
+    queries, values = run.scores.queries, run.scores.values
+    for start in range(0, len(queries), _SLAB):  # Python numbers take four times the room of the matrix
+        slab = slice(start, start + _SLAB)
+        for query, column in zip(queries[slab], values[:, slab].T.tolist(), strict=True):
+            yield query, dict(zip(names, column, strict=True))
+
+
+def query_cells(run: RunReport, measures: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield (query id, its values of the measures as tables show them)."""
+    counts = {metric.written: is_count(metric) for metric in run.scores.metrics}
+    for query, values in query_values(run):
+        yield query, [number(values.get(name), counts.get(name, False)) for name in measures]
+
+
+def has_intervals(report: Report) -> bool:
+    """Whether any result has an interval; if none has, tables leave the column out."""
+    return any(result.ci_low is not None for run in report.runs for result in run.results)
+
+
+def interval_title(report: Report) -> str:
+    """The heading of the intervals."""
+    return f"{report.rules.confidence * 100:g} % interval"
+
+
+def _row(name: str, metric: Metric | None, results: tuple[Result | None, ...]) -> Row:
+    values = {i: result.value for i, result in enumerate(results) if result is not None and result.value is not None}
+    direction = metric.measure.direction if metric is not None else "none"
+    return Row(name, is_count(metric), results, _best(values, direction) if len(results) > 1 else frozenset())
+
+
+def _best(values: dict[int, float], direction: str) -> frozenset[int]:
+    defined = [value for value in values.values() if not math.isnan(value)]
+    if direction == "none" or not defined:
+        return frozenset()
+    best = max(defined) if direction == "higher" else min(defined)
+    return frozenset(i for i, value in values.items() if value == best)

@@ -1,0 +1,72 @@
+"""The lines of trec_eval: name in 22 columns, query or `all`, value, parted by tabs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from rankeval_cli.measures.spec import Metric
+from rankeval_cli.model import Report, RunReport
+from rankeval_cli.report.reporter import Options
+from rankeval_cli.report.text import is_count, metrics_by_name, query_values, visible
+
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+
+
+def render_trec(report: Report, options: Options) -> Iterator[str]:
+    """Per run: the queries if asked for, then the means as `all`; with several runs, a `runid` line begins each."""
+    metrics = metrics_by_name(report)
+    names = {written: trec_name(metric) for written, metric in metrics.items()}
+    counts = {written: is_count(metric) for written, metric in metrics.items()}
+    for run, label in zip(report.runs, _labels(report.runs), strict=True):
+        if len(report.runs) > 1:
+            yield f"{'runid':<22}\tall\t{visible(label)}\n"
+        for query, values in query_values(run) if options.per_query else ():
+            yield "".join(_line(names[name], visible(query), value, counts[name]) for name, value in values.items())
+        for result in run.results:
+            value = math.nan if result.value is None else result.value
+            yield _line(names.get(result.measure, result.measure), "all", value, counts.get(result.measure, False))
+
+
+def _line(name: str, query: str, value: float, is_whole: bool) -> str:
+    if is_whole and math.isfinite(value) and value == int(value):
+        return f"{visible(name):<22}\t{query}\t{int(value)}\n"
+    return f"{visible(name):<22}\t{query}\t{value:6.4f}\n"
+
+
+def _labels(runs: tuple[RunReport, ...]) -> list[str]:
+    """The tags of the runs, as trec_eval prints; their names where a tag is absent or shared, to tell runs apart."""
+    tags = [run.source.tag for run in runs]
+    return [run.name if not tag or tags.count(tag) > 1 else tag for run, tag in zip(runs, tags, strict=True)]
+
+
+def trec_name(metric: Metric) -> str:
+    """What trec_eval calls the measure (`P_5`, `ndcg_cut_10`, `recip_rank`), or else what the user wrote.
+
+    trec_eval has no parameter for the level of one measure, and no cutoff on most measures: `mrr@10` stays `mrr@10`.
+    """
+    return _plain_name(metric) or _listed_name(metric) or metric.written
+
+
+def _plain_name(metric: Metric) -> str | None:
+    """The name with its cutoff or recall level, when that is all there is to say."""
+    measure = metric.measure
+    params = [p for p in measure.params if not (measure.cutoff == "recall" and p.name == "recall")]
+    changed = any(metric.params.get(p.name, p.default) != p.default for p in params)
+    if changed or metric.level is not None or metric.judged_only:
+        return None
+    level = metric.params.get("recall") if measure.cutoff == "recall" else None
+    end = f"_{level:.2f}" if level is not None else "" if metric.cutoff is None else f"_{metric.cutoff}"
+    for name in (measure.trec_eval or "").split(","):
+        takes_end = measure.suffixes.get(name.strip().lower()) == "cutoffs"
+        if _NAME.fullmatch(name.strip()) and takes_end == bool(end):
+            return name.strip() + end
+    return None
+
+
+def _listed_name(metric: Metric) -> str | None:
+    """`ndcg.1=3.5,2=9` as trec_eval prints it, `ndcg_1=3.5,2=9`."""
+    name, dot, rest = metric.written.partition(".")
+    kind = metric.measure.suffixes.get(name.lower())
+    return f"{name}_{rest}" if dot and (kind == "levels" or (kind and "=" in rest)) else None
