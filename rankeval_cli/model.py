@@ -224,8 +224,12 @@ class Coverage:
 class Verdict:
     """The decision on one gate for one run.
 
-    distance : value - bound, positive on the passing side of `>=`; None where the gate cannot be evaluated
-    reason : why it failed when no number says so (undefined, no query); None otherwise
+    value, bound : shares are 0-1, also where the gate was written in percent
+    distance : how far the value lies on the passing side: value - bound for `>=` and `>`, bound - value for `<=` and
+        `<`, -|value - bound| for `==`; unrounded, so within the tolerance of 1e-9 a gate passes below 0. None where the
+        gate cannot be evaluated
+    reason : why it failed when no number says so (undefined, no query), or that the bound is out of the measure's
+        range; None otherwise
     warn : a failure is only told, never an exit code
     """
 

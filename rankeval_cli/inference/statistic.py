@@ -1,0 +1,78 @@
+"""From the values of the queries to the one number of a measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankeval_cli.measures.spec import Metric
+    from rankeval_cli.model import Rules
+
+Statistic = Literal["mean", "median", "min", "max", "sum", "geometric"]
+
+GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN: one query at 0 must not make the whole mean 0
+
+
+def aggregate(values: NDArray[np.float64], metric: Metric, rules: Rules, propagate: bool = False) -> float:
+    """The value of a measure over all queries.
+
+    values : float64 (Q,), NaN where undefined; those are left out
+    propagate : the result is NaN as soon as one value is (`--no-relevant nan`)
+    Mean: exact sum divided by the count, rounded twice. Geometric: exp of the mean of ln max(x, 1e-5). Returns NaN
+    where no value is left.
+    """
+    left = defined(values)
+    if not left or (propagate and len(left) < len(values)):
+        return math.nan
+    return reduce_values(left, statistic_of(metric, rules))
+
+
+def statistic_of(metric: Metric, rules: Rules) -> Statistic:
+    """How the measure is aggregated: as it declares, but `--aggregate` decides where that is the mean."""
+    declared = metric.measure.aggregate
+    return rules.aggregate if declared == "mean" else declared
+
+
+def defined(values: NDArray[np.float64]) -> list[float]:
+    """The values that are not NaN, in query order."""
+    return [value for value in values.tolist() if value == value]
+
+
+def reduce_values(values: Sequence[float], statistic: Statistic) -> float:
+    """One statistic of one or more numbers; the median is the mean of the two middle ones."""
+    if statistic in ("min", "max"):
+        return min(values) if statistic == "min" else max(values)
+    if statistic == "median":
+        ordered, half = sorted(values), len(values) // 2
+        return (ordered[(len(ordered) - 1) // 2] + ordered[half]) / 2.0
+    if statistic == "sum":
+        return exact_sum(values)
+    if statistic == "geometric":
+        return math.exp(exact_sum(logarithms(values)) / len(values))
+    return exact_sum(values) / len(values)
+
+
+def logarithms(values: Sequence[float]) -> list[float]:
+    """ln max(x, 1e-5) of each value, NaN where it is NaN; `math`, since NumPy's vary with the processor."""
+    return [value if value != value else math.log(max(value, GEOMETRIC_FLOOR)) for value in values]
+
+
+def deviation(values: Sequence[float]) -> float | None:
+    """Sample standard deviation (n - 1) of numbers; None below two of them."""
+    if len(values) < 2:
+        return None
+    mean = exact_sum(values) / len(values)
+    return math.sqrt(exact_sum([(value - mean) * (value - mean) for value in values]) / (len(values) - 1))
+
+
+def exact_sum(values: Sequence[float]) -> float:
+    """The sum, rounded once; NaN when it is too large for a double."""
+    try:
+        return math.fsum(values)
+    except (OverflowError, ValueError):  # ValueError: both infinities
+        return math.nan

@@ -1,0 +1,73 @@
+"""The results of one run: value, interval and deviation of every measure."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from rankeval_cli.errors import UsageError
+from rankeval_cli.inference.intervals import interval, is_median, needs_replicates, on_scale
+from rankeval_cli.inference.resampling import resample
+from rankeval_cli.inference.statistic import aggregate, defined, deviation
+from rankeval_cli.model import Interval, Result
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from rankeval_cli.model import Rules, Scores
+
+MAX_RESAMPLES = 10_000_000  # 80 MB a measure; the noise of the ends is long below the fourth decimal
+
+
+def summarize(scores: Scores, rules: Rules) -> tuple[Result, ...]:
+    """One result a measure, in the order of `scores.metrics`.
+
+    The same bootstrap resamples, drawn from all queries of the run, serve all measures. Where the value is undefined
+    because one query's is (`scores.propagate`), interval and deviation are too.
+    Raises UsageError when more resamples are asked for than memory is sure to hold.
+    """
+    if rules.resamples > MAX_RESAMPLES:
+        raise UsageError(f"--resamples is `{rules.resamples}`", hint=f"give a whole number up to {MAX_RESAMPLES:,}")
+    replicates = _replicates(scores, rules)
+    return tuple(_result(scores, place, rules, replicates.get(place)) for place in range(len(scores.metrics)))
+
+
+def _replicates(scores: Scores, rules: Rules) -> dict[int, NDArray[np.float64]]:
+    """The bootstrap replicates of the measures that need them, by place."""
+    rows = list(enumerate(zip(scores.values, scores.metrics, strict=True)))
+    places = [place for place, (values, metric) in rows if needs_replicates(values, metric, rules)]
+    if not places:
+        return {}
+    import numpy as np
+
+    matrix = np.stack([on_scale(scores.values[place], scores.metrics[place]) for place in places])
+    medians = [is_median(scores.metrics[place], rules) for place in places]
+    return dict(zip(places, resample(matrix, medians, rules.resamples, rules.seed), strict=True))
+
+
+def _result(scores: Scores, place: int, rules: Rules, replicates: NDArray[np.float64] | None) -> Result:
+    metric, values = scores.metrics[place], scores.values[place]
+    left = defined(values)
+    value = _finite(aggregate(values, metric, rules, scores.propagate[place]))
+    if value is None and left:
+        limits, spread = Interval(None, None, None, "the value itself is undefined"), None
+    else:
+        limits, spread = interval(values, metric, rules, replicates), _finite(deviation(left))
+    return Result(
+        measure=metric.written,
+        canonical=metric.canonical,
+        value=value,
+        ci_low=limits.low,
+        ci_high=limits.high,
+        ci_method=limits.method,
+        ci_note=limits.note,
+        std=spread,
+        queries=len(left),
+        undefined=scores.undefined[place],
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    """The value, or None where it is no number that a report can hold."""
+    return value if value is not None and math.isfinite(value) else None
