@@ -5,6 +5,8 @@ the language `console` every line that begins with `$ ` is a command, run in the
 100 columns; the lines below it are what it printed.
 """
 
+from __future__ import annotations
+
 import argparse
 import math
 import os
@@ -16,10 +18,13 @@ import sysconfig
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import ExitCode
 from rankeval_cli.model import Rules
+
+if TYPE_CHECKING:
+    from rankeval_cli.measures.spec import Measure
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
@@ -148,26 +153,29 @@ def help_text() -> str:
 
 
 def measures_table() -> str:
-    """One row a measure: names, what it is, range, and names elsewhere."""
-    from rankeval_cli.measures.registry import MEASURES
+    """One row a measure: names, what it is, parameters, range, and names elsewhere."""
+    from rankeval_cli.measures.registry import MEASURES, spellings
 
-    header = ("measure", "also", "what it is", "range", "trec_eval", "ir_measures", "ranx")
+    header = ("measure", "also", "what it is", "parameters", "range", "trec_eval", "ir_measures", "ranx")
     rows = []
     for measure in MEASURES:
-        elsewhere = (code(name) for name in (measure.trec_eval, measure.ir_measures, measure.ranx))
-        names = ", ".join(code(alias) for alias in measure.aliases)
-        rows.append((code(spelled(measure)), names, measure.title, bounds(*measure.bounds), *elsewhere))
+        names = codes(spellings(measure)[1:])
+        params = codes(param.name for param in measure.params)
+        elsewhere = (codes((name or "").split(", ")) for name in (measure.trec_eval, measure.ir_measures, measure.ranx))
+        rows.append((code(spelled(measure)), names, measure.title, params, range_of(measure), *elsewhere))
     return table(header, rows)
 
 
-def spelled(measure: Any) -> str:
+def spelled(measure: Measure) -> str:
     """The name with what may or must follow it."""
-    return measure.name + {"required": "@k", "optional": "[@k]", "recall": "[@r]", "never": ""}[measure.cutoff]
+    return measure.name + {"required": "@k", "optional": "[@k]", "recall": "@r", "never": ""}[measure.cutoff]
 
 
-def bounds(low: float, high: float) -> str:
-    """A range such as `0-1`, or `0-` where it is open."""
-    return f"{low:g}–" + ("" if math.isinf(high) else f"{high:g}")
+def range_of(measure: Measure) -> str:
+    """The range of one query's value, open at the end for `≥`, and a word where lower is better."""
+    low, high = measure.bounds
+    text = f"≥ {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+    return f"{text}, lower is better" if measure.direction == "lower" else text
 
 
 def formats_table() -> str:
@@ -184,10 +192,7 @@ def reports_table() -> str:
     """One row a report format."""
     from rankeval_cli.report import REPORTERS
 
-    rows = [
-        (code(reporter.name), reporter.title, ", ".join(code(suffix) for suffix in reporter.suffixes))
-        for reporter in REPORTERS
-    ]
+    rows = [(code(reporter.name), reporter.title, codes(reporter.suffixes)) for reporter in REPORTERS]
     return table(("format", "what it is", "suffix for `-o`"), rows)
 
 
@@ -197,7 +202,8 @@ def rules_table() -> str:
 
     from rankeval_cli.cli.app import app
 
-    command = app().commands["evaluate"]
+    commands: Any = app()
+    command = commands.commands["evaluate"]
     context = Context(command, info_name="rankeval")
     options = {param.name: param for param in command.get_params(context)}
     rows = []
@@ -224,6 +230,11 @@ def exit_codes_table() -> str:
 def code(text: str | None) -> str:
     """Text as Markdown code; empty for nothing."""
     return f"`{text}`" if text else ""
+
+
+def codes(texts: Iterable[str]) -> str:
+    """Several texts as code, with commas between."""
+    return ", ".join(code(text) for text in texts if text)
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -27,6 +27,7 @@ PLACES = {
     "readers": 2,
     "inference": 2,
     "judgments": 3,
+    "coverage": 3,
     "presets": 3,
     "align": 4,
     "scoring": 5,
@@ -36,6 +37,7 @@ PLACES = {
     "__init__": 7,
     "trec_eval": 8,
     "cli": 9,
+    "__main__": 10,
 }
 REPORT_SEES = {"errors", "model", "measures", "report"}
 ONLY_IN = {
