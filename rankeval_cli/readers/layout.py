@@ -1,0 +1,95 @@
+"""Text layouts: which column of a line means what. Shared by the line reader and the fast path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from rankeval_cli.readers.format import Role
+
+BLANKS = b" \t\r\v\f"
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+INT64 = range(-(2**63), 2**63)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """One text layout.
+
+    format : what the report shows
+    columns : what stands in each column: `query`, `doc`, `score`, `grade`, `rank`, `tag`, or `-` for one that is not
+        read
+    shape : the columns as messages show them
+    is_loose : more columns may follow and are not read
+    ranks_rise : the ranks of a query must rise by one from `base` on, in file order
+    """
+
+    format: str
+    role: Role
+    columns: tuple[str, ...]
+    shape: str
+    is_loose: bool = False
+    ranks_rise: bool = False
+
+    @property
+    def value(self) -> Literal["score", "grade", "rank"] | None:
+        """The column that must hold a number: the score, else the grade, else the rank; None when every row is grade 1."""
+        for name in ("score", "grade", "rank"):
+            if name in self.columns:
+                return name  # type: ignore[return-value]
+        return None
+
+    @property
+    def width(self) -> int:
+        """Number of columns that a line must have."""
+        return len(self.columns)
+
+
+def _layout(format: str, role: Role, columns: str, shape: str, **more: bool) -> Layout:
+    return Layout(format, role, tuple(columns.split()), shape, **more)
+
+
+TREC_RUN = _layout("trec", "run", "query - doc rank score tag", "query, Q0, document, rank, score, tag")
+TREC_UNTAGGED = _layout("trec", "run", "query - doc rank score", "query, Q0, document, rank, score")
+TREC_LOOSE = _layout(
+    "trec-loose", "run", "query - doc rank score tag", "query, Q0, document, rank, score, tag", is_loose=True
+)
+TREC_QRELS = _layout("trec", "qrels", "query - doc grade", "query, iteration, document, grade")
+MSMARCO_COUNTED = _layout("msmarco-rank", "run", "query doc rank", "query, document, rank", ranks_rise=True)
+MSMARCO_RANK = _layout("msmarco-rank", "run", "query doc rank", "query, document, rank")
+MSMARCO_SCORE = _layout("msmarco-score", "run", "query doc score", "query, document, score")
+MSMARCO_GRADES = _layout("msmarco", "qrels", "query doc grade", "query, document, grade")
+MSMARCO_PAIRS = _layout("msmarco", "qrels", "query doc", "query, document")
+COLBERT = _layout("colbert", "run", "query doc rank score", "query, passage, rank, score")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How one file is read.
+
+    separator : b"\\t", or None for runs of blanks
+    grade_map : word -> grade
+    """
+
+    layout: Layout
+    separator: bytes | None
+    grade_map: Mapping[str, float] | None = None
+
+
+def split(line: bytes, separator: bytes | None) -> list[bytes]:
+    """The fields of one line, whose newline is gone; [] when it is blank.
+
+    Blanks are space, tab, CR, VT and FF, and no others: `bytes.split` agrees, `str.split` does not.
+    """
+    if separator is None:
+        return line.split()
+    return line.removesuffix(b"\r").split(separator) if line.strip(BLANKS) else []
+
+
+def whole(text: str) -> int | None:
+    """A rank: a whole number that 64 bits hold, blanks around it allowed; None for any other text."""
+    text = text.strip(" ")
+    value = int(text) if len(text) < 1000 and _WHOLE.fullmatch(text) else None
+    return value if value in INT64 else None

@@ -1,0 +1,198 @@
+"""Text layouts without header: TREC runs and judgments, MS MARCO's columns, ColBERT's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from rankeval_cli.errors import InputError
+from rankeval_cli.readers import fast, layout, lines
+from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
+from rankeval_cli.readers.layout import Layout, Plan
+from rankeval_cli.readers.ranks import CHOOSE, RankWatch, third_column
+from rankeval_cli.readers.sample import Sample, sample_of
+from rankeval_cli.readers.source import Chunk, Input
+from rankeval_cli.readers.values import parse_number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class TextTable:
+    """A text file as a `Table` (see there)."""
+
+    def __init__(self, source: Input, plan: Plan) -> None:
+        self._source, self._plan = source, plan
+        self.path, self.format, self.size_bytes = source.path, plan.layout.format, source.size_bytes
+        self.has_rank = "rank" in plan.layout.columns
+        self.tag: str | None = None
+        self.warnings: list[str] = []
+
+    def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
+        """The rows in file order, a chunk at a time (see `Table.frames`)."""
+        noted = lines.Noted()
+        watch = RankWatch() if self._plan.layout.ranks_rise else None
+        self.warnings, self.tag = [], None
+        for chunk in self._source.chunks(progress):
+            frame = self._frame(chunk, noted)
+            if watch and not watch.follows(frame):
+                raise self._rank_error(chunk, watch)
+            if frame.height:
+                yield self._finished(frame, noted)
+        self.warnings = noted.warnings()
+
+    def _frame(self, chunk: Chunk, noted: lines.Noted) -> pl.DataFrame:
+        frame = fast.parse(chunk.data, self._plan)
+        if frame is not None:
+            chunk.num_lines = frame.height
+            return frame
+        found = lines.Noted()
+        frame = fast.parse(fast.tidy(chunk.data, self._plan, found), self._plan, may_hold_comments=False)
+        if frame is None:
+            found = lines.Noted()
+            frame = lines.frame_of(list(self._rows(chunk, found)), self._plan.layout)
+        noted.comments += found.comments
+        noted.data_comments += found.data_comments
+        return frame
+
+    def _rows(self, chunk: Chunk, noted: lines.Noted) -> Iterator[lines.Row]:
+        return lines.read_lines(chunk.data, chunk.path, chunk.first_line, self._plan, noted)
+
+    def _rank_error(self, chunk: Chunk, watch: RankWatch) -> InputError:
+        row = watch.first_break(self._rows(chunk, lines.Noted()))
+        what = f"`{row.rank}` does not follow, though the first lines have ranks that rise by one in each query"
+        return InputError(what, f"{chunk.path}:{row.line}", CHOOSE)
+
+    def _finished(self, frame: pl.DataFrame, noted: lines.Noted) -> pl.DataFrame:
+        if "tag" in frame.columns:
+            self.tag = frame["tag"][-1] or None
+        if self._plan.layout.value == "score":
+            noted.infinite += int(frame["score"].is_infinite().sum())
+        if self._plan.layout.role == "qrels":
+            return frame.select("query", "doc", "grade")
+        return frame.select("query", "doc", "score", *(["rank"] if self.has_rank else []))
+
+    def locate(self, query: str, doc: str) -> list[str]:
+        """Where the pair stands, as `path:line`, at most ten places; reads the input again."""
+        found: list[str] = []
+        for chunk in self._source.chunks():
+            if query.encode() in chunk.data and doc.encode() in chunk.data:
+                rows = self._rows(chunk, lines.Noted())
+                found += [f"{chunk.path}:{row.line}" for row in rows if (row.query, row.doc) == (query, doc)]
+            if len(found) >= 10:
+                break
+        return found[:10]
+
+
+def _opened(source: Input, options: ReadOptions, choose: Callable[[Sample, Input], Layout]) -> TextTable:
+    sample = sample_of(source)
+    chosen = choose(sample, source)
+    separator = b"\t" if sample.tabs == {chosen.width - 1} else None
+    if chosen.is_loose and len(sample.tabs) == 1 and min(sample.tabs) >= chosen.width - 1:
+        separator = b"\t"
+    return TextTable(source, Plan(chosen, separator, options.grade_map if chosen.role == "qrels" else None))
+
+
+def _fits_width(source: Input, role: Role, options: ReadOptions, *widths: int) -> bool:
+    sample = sample_of(source)
+    return sample.shape(role)[1] in widths and not sample.is_something_else(role, options)
+
+
+def _fits_trec(source: Input, role: Role, options: ReadOptions) -> bool:
+    return _fits_width(source, role, options, *((5, 6) if role == "run" else (4,)))
+
+
+def _trec(source: Input, role: Role, options: ReadOptions) -> TextTable:
+    def choose(sample: Sample, source: Input) -> Layout:
+        if role == "qrels":
+            return layout.TREC_QRELS
+        is_untagged = sample.tabs == {4} or set(sample.widths) == {5}
+        return layout.TREC_UNTAGGED if is_untagged and sample.tabs != {5} else layout.TREC_RUN
+
+    return _opened(source, options, choose)
+
+
+def _fits_msmarco(source: Input, role: Role, options: ReadOptions) -> bool:
+    return _fits_width(source, role, options, *((3,) if role == "run" else (2, 3)))
+
+
+def _msmarco(source: Input, role: Role, options: ReadOptions) -> TextTable:
+    def choose(sample: Sample, source: Input) -> Layout:
+        if role == "qrels":
+            return layout.MSMARCO_PAIRS if sample.shape(role)[1] == 2 else layout.MSMARCO_GRADES
+        kind = third_column(sample.columns(b"\t" if sample.tabs == {2} else None, 3, 0, 2))
+        if kind == "unclear":
+            what = "the third column holds whole numbers that do not rise by one from 1, so it may be a rank or a score"
+            raise InputError(what, source.path, CHOOSE)
+        return layout.MSMARCO_COUNTED if kind == "rank" else layout.MSMARCO_SCORE
+
+    return _opened(source, options, choose)
+
+
+def _fits_colbert(source: Input, role: Role, options: ReadOptions) -> bool:
+    if not _fits_width(source, role, options, 4):
+        return False
+    sample = sample_of(source)
+    separator = sample.shape(role)[0]
+    has_scores = all(parse_number(score) is not None for _, score in sample.columns(separator, 4, 0, 3))
+    return has_scores and third_column(sample.columns(separator, 4, 0, 2)) == "rank"
+
+
+def _only(chosen: Layout) -> Callable[[Input, Role, ReadOptions], TextTable]:
+    return lambda source, role, options: _opened(source, options, lambda sample, source: chosen)
+
+
+def _never(source: Input, role: Role, options: ReadOptions) -> bool:
+    return False
+
+
+FORMATS = (
+    Format(
+        name="trec",
+        title="TREC run or judgments, columns separated by blanks or tabs",
+        run="query Q0 document rank score tag; the tag may be missing on every line",
+        qrels="query iteration document grade",
+        fits=_fits_trec,
+        open=_trec,
+    ),
+    Format(
+        name="trec-loose",
+        title="TREC run with further columns, which are not read; only by --run-format",
+        run="query Q0 document rank score tag ...",
+        qrels=None,
+        fits=_never,
+        open=_only(layout.TREC_LOOSE),
+    ),
+    Format(
+        name="colbert",
+        title="ColBERT ranking",
+        run="query passage rank score",
+        qrels=None,
+        fits=_fits_colbert,
+        open=_only(layout.COLBERT),
+    ),
+    Format(
+        name="msmarco",
+        title="MS MARCO, three columns without header",
+        run="query document rank (rising by one from 1, or from 0), or query document score (fractions)",
+        qrels="query document grade, or query document (grade 1)",
+        fits=_fits_msmarco,
+        open=_msmarco,
+    ),
+    Format(
+        name="msmarco-rank",
+        title="MS MARCO run whose third column is a rank; only by --run-format",
+        run="query document rank",
+        qrels=None,
+        fits=_never,
+        open=_only(layout.MSMARCO_RANK),
+    ),
+    Format(
+        name="msmarco-score",
+        title="MS MARCO run whose third column is a score; only by --run-format",
+        run="query document score",
+        qrels=None,
+        fits=_never,
+        open=_only(layout.MSMARCO_SCORE),
+    ),
+)
