@@ -6,16 +6,31 @@ reporter renders, `terminal` holds what only a terminal gets.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rankeval_cli.errors import UsageError, did_you_mean
 from rankeval_cli.model import Report
+from rankeval_cli.report import output
 from rankeval_cli.report.data import render_csv, render_json, render_jsonl, render_tsv, write_parquet
 from rankeval_cli.report.markup import render_latex, render_markdown
-from rankeval_cli.report.output import is_stream, write_file, write_stdout
+from rankeval_cli.report.output import is_stream, write_file
 from rankeval_cli.report.reporter import Options, Reporter
-from rankeval_cli.report.terminal import render_table
+from rankeval_cli.report.terminal import options_for, render_table
 from rankeval_cli.report.trec import render_trec
 
-__all__ = ["REPORTERS", "Options", "Reporter", "default", "find", "for_path", "names", "show", "write_file"]
+__all__ = [
+    "REPORTERS",
+    "Options",
+    "Reporter",
+    "default",
+    "find",
+    "for_path",
+    "names",
+    "options_for",
+    "write_file",
+    "write_lines",
+    "write_stdout",
+]
 
 REPORTERS: tuple[Reporter, ...] = (
     Reporter("table", "a table for people; the default on a terminal", (".txt",), render_table, is_styled=True),
@@ -82,7 +97,12 @@ def for_path(path: str, otherwise: Reporter | None = None) -> Reporter:
     raise UsageError(f"`{path}`: the suffix names no report format", hint=f"end the name in one of {known}")
 
 
-def show(reporter: Reporter, report: Report, options: Options) -> None:
-    """Write a report in a text format to standard output."""
+def write_stdout(reporter: Reporter, report: Report, options: Options) -> None:
+    """Write a report in a text format to standard output; raises as `output.write_stdout` does."""
     assert reporter.render is not None
-    write_stdout(reporter.render(report, options), reporter.is_styled)
+    output.write_stdout(reporter.render(report, options), reporter.is_styled)
+
+
+def write_lines(lines: Iterable[str]) -> None:
+    """Write lines without line ends to standard output; raises as `output.write_stdout` does."""
+    output.write_stdout(line + "\n" for line in lines)

@@ -10,7 +10,6 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import IO, TextIO
 
 from rankeval_cli.errors import OutputError
@@ -82,19 +81,19 @@ def is_stream(path: str) -> bool:
     return _own_stream(path) is not None or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def write_file(path: str, reporter: Reporter, report: Report, options: Options) -> None:
+def write_file(path: str, reporter: Reporter, report: Report, per_query: bool = False) -> None:
     """Write a report into a file: all of it, or nothing changes.
 
     A link leads to its target. A new file has the usual mode, a replaced one keeps its mode and, where that is
     allowed, its owner. A pipe or device is written straight into. Text is UTF-8, without colour.
     Raises OutputError naming the path; no half-written or temporary file stays behind then, or on an interrupt.
     """
-    shown = replace(options, width=None, color=False, unicode=True)
+    options = Options(per_query)
 
     def fill(file: IO[bytes]) -> None:
         if reporter.write is not None:
-            reporter.write(report, shown, file)
-        for chunk in reporter.render(report, shown) if reporter.render is not None else ():
+            reporter.write(report, options, file)
+        for chunk in reporter.render(report, options) if reporter.render is not None else ():
             file.write(chunk.encode("utf-8", "backslashreplace"))
 
     try:

@@ -136,7 +136,7 @@ class _Means:
 
     def columns(self) -> tuple[tuple[str, ...], str]:
         """Headings and alignment of the columns of one run."""
-        titles = [self.report.rules.aggregate]
+        titles: list[str] = [self.report.rules.aggregate]
         titles += [interval_title(self.report)] if self.intervals else []
         return tuple(titles), ">" + "<" * self.intervals
 

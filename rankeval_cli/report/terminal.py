@@ -46,7 +46,7 @@ def is_terminal(stream: TextIO | None) -> bool:
         return False
 
 
-def stdout_options(per_query: bool = False, color: Color = "auto") -> Options:
+def options_for(per_query: bool = False, color: Color = "auto") -> Options:
     """How standard output wants a report: its width if it is a terminal, its colours, its signs."""
     width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"

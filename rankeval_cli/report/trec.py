@@ -46,7 +46,7 @@ def trec_name(metric: Metric) -> str:
 
     trec_eval has no parameter for the level of one measure, and no cutoff on most measures: `mrr@10` stays `mrr@10`.
     """
-    return _plain_name(metric) or _listed_name(metric) or metric.written
+    return _listed_name(metric) or _plain_name(metric) or metric.written
 
 
 def _plain_name(metric: Metric) -> str | None:
@@ -66,7 +66,10 @@ def _plain_name(metric: Metric) -> str | None:
 
 
 def _listed_name(metric: Metric) -> str | None:
-    """`ndcg.1=3.5,2=9` as trec_eval prints it, `ndcg_1=3.5,2=9`."""
-    name, dot, rest = metric.written.partition(".")
-    kind = metric.measure.suffixes.get(name.lower())
-    return f"{name}_{rest}" if dot and (kind == "levels" or (kind and "=" in rest)) else None
+    """`ndcg.1=3.5,2=9` as trec_eval prints it, `ndcg_1=3.5,2=9`; None when no such list was written."""
+    for name, kind in metric.measure.suffixes.items():
+        stem, rest = metric.written[: len(name)], metric.written[len(name) + 1 :]
+        is_listed = kind == "levels" or (kind != "cutoffs" and "=" in rest)
+        if stem.lower() == name and metric.written[len(name) :][:1] in (".", "_") and is_listed and "(" not in rest:
+            return f"{stem}_{rest}"
+    return None
