@@ -13,7 +13,7 @@ from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.gates import Gate, decide
 from rankeval_cli.measures.spec import Metric
 from rankeval_cli.model import Judgments, Report, Rules, RunReport, Source, Verdict
-from rankeval_cli.readers import ReadOptions, open_object, open_table, read_pairs
+from rankeval_cli.readers import Input, ReadOptions, check_swapped, open_input, open_object, open_table, read_pairs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,8 +53,7 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     show = show_progress or (lambda label, size: nullcontext(lambda read: None))
     rules = request.rules
     names = _unique_names([_path(run, f"run{i}") for i, run in enumerate(request.runs, 1)])
-    tables = [open_input(run, "run", request.run_options, name) for run, name in zip(request.runs, names, strict=True)]
-    qrels = open_input(request.qrels, "qrels", request.qrels_options, "qrels")
+    tables, qrels = _open_all(request, names)
     with show(qrels.path, qrels.size_bytes) as progress:
         judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, progress)
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
@@ -90,11 +89,25 @@ def _report(
     )
 
 
-def open_input(source: Any, role: Role, options: ReadOptions, name: str) -> Table:
-    """A path or a Python object as a table; `name` is what messages call the object."""
-    if isinstance(source, (str, PurePath)):
-        return open_table(str(source), role, options)
-    return open_object(source, role, options, name)
+def _open_all(request: Request, names: Sequence[str]) -> tuple[list[Table], Table]:
+    """Every input opened, after a look at whether runs and judgments are swapped."""
+    runs, qrels = [_opened(run) for run in request.runs], _opened(request.qrels)
+    if isinstance(qrels, Input):
+        check_swapped(
+            [run for run in runs if isinstance(run, Input)], qrels, request.run_options, request.qrels_options
+        )
+    tables = [table_of(run, "run", request.run_options, name) for run, name in zip(runs, names, strict=True)]
+    return tables, table_of(qrels, "qrels", request.qrels_options, "qrels")
+
+
+def _opened(source: Any) -> Any:
+    return open_input(str(source)) if isinstance(source, (str, PurePath)) else source
+
+
+def table_of(source: Any, role: Role, options: ReadOptions, name: str) -> Table:
+    """A path, an opened input or a Python object as a table; `name` is what messages call the object."""
+    source = _opened(source)
+    return open_table(source, role, options) if isinstance(source, Input) else open_object(source, role, options, name)
 
 
 def _path(source: Any, name: str) -> str:

@@ -38,12 +38,11 @@ def evaluate(
 
     rankeval run.txt qrels.txt -m mrr@10 ndcg@10
     """
-    from rankeval_cli.report import find, for_path
+    from rankeval_cli.report import default, find, for_path
+    from rankeval_cli.report.terminal import is_terminal
 
-    reporter = find(output.format or ("table" if sys.stdout.isatty() else "tsv"))
-    if reporter.render is None:
-        raise UsageError(f"{reporter.name} is binary", hint=f"write it to a file: -o report.{reporter.name}")
-    targets = [(path, for_path(path)) for path in output.output]
+    reporter = find(output.format) if output.format else default(is_terminal(sys.stdout))
+    targets = [(path, for_path(path, reporter)) for path in output.output]
     request = _request(paths, measures, rules, files, intervals, gates)
     report = _evaluated(request, output)
     _write(report, reporter, targets, output)
@@ -123,9 +122,9 @@ def _evaluated(request: Request, output: OutputOptions) -> Report:
     from rankeval_cli import flow
     from rankeval_cli.report.terminal import progress
 
-    if output.quiet or not sys.stderr.isatty():
+    if output.quiet:
         return flow.evaluate(request)
-    return flow.evaluate(request, lambda label, size: progress(size, label))
+    return flow.evaluate(request, lambda label, size: progress(size, label, output.color))
 
 
 def _write(report: Report, reporter: Reporter, targets: list[tuple[str, Reporter]], output: OutputOptions) -> None:
@@ -138,10 +137,10 @@ def _write(report: Report, reporter: Reporter, targets: list[tuple[str, Reporter
 
 
 def _tell(report: Report, output: OutputOptions, gates: GateOptions) -> None:
-    """Everything but results goes to stderr: coverage and rules on a terminal, warnings, verdicts."""
+    """All but the results goes to stderr: coverage and rules on a terminal, warnings, verdicts."""
     from rankeval_cli.report import terminal
 
-    if sys.stderr.isatty() and not output.quiet:
+    if terminal.is_terminal(sys.stderr) and not output.quiet:
         terminal.print_summary(report, output.color)
     if not output.quiet or gates.strict:
         terminal.print_warnings(report.warnings, output.color)
@@ -149,7 +148,6 @@ def _tell(report: Report, output: OutputOptions, gates: GateOptions) -> None:
 
 
 def _exit_code(report: Report, gates: GateOptions) -> int:
-    if gates.strict and report.warnings:
-        return ExitCode.INPUT
-    failed = any(not verdict.passed and not verdict.warn for verdict in report.gates)
-    return ExitCode.GATE if failed else ExitCode.OK
+    from rankeval_cli.gates import exit_code
+
+    return ExitCode.INPUT if gates.strict and report.warnings else exit_code(report.gates)
