@@ -74,7 +74,7 @@ def f_measure(ranking: Ranking, k: int, level: float, params: Any) -> float:
         return 0.0
     squared: float = params[0]
     size = len(ranking.grade) if params[1] == 1.0 else k
-    return (1.0 + squared) * hits / (squared * ranking.num_rel + size)
+    return min(1.0, (1.0 + squared) * hits / (squared * ranking.num_rel + size))  # rounding may exceed 1
 
 
 def hit(ranking: Ranking, k: int, level: float, params: Any) -> float:

@@ -34,7 +34,7 @@ def rank_biased_precision(ranking: Ranking, k: int, level: float, params: Any) -
         if ranking.grade[i] >= level:
             total += weight
         weight *= p
-    return (1.0 - p) * total
+    return min(1.0, (1.0 - p) * total)  # rounding may exceed 1
 
 
 def graded_rank_biased_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -48,7 +48,7 @@ def graded_rank_biased_precision(ranking: Ranking, k: int, level: float, params:
     for i in range(min(k, len(ranking.grade))):
         total += ranking.grade[i] / scale * weight
         weight *= p
-    return (1.0 - p) * total
+    return min(1.0, (1.0 - p) * total) if params[1] == 1.0 else (1.0 - p) * total
 
 
 def _stop_map(metric: Metric, max_grade: float) -> GainMap:

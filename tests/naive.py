@@ -1,0 +1,274 @@
+"""The slow, obvious twin of every measure, written from its definition on plain lists; shares no code with the kernels.
+
+A twin takes a `View` and gives a float, or None where the value is undefined. `naive` finds it by the measure's name.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rankeval_cli.measures.spec import Metric
+
+
+@dataclass(frozen=True)
+class Query:
+    """One ranking and its judgments.
+
+    ranked : grades in rank order; None for a document that is not in the pool, negative for one in it but unjudged
+    unretrieved : grades of the judged documents that the ranking lacks
+    scores : falling, one a ranked document; empty when they do not matter
+    """
+
+    ranked: list[float | None]
+    unretrieved: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+    @property
+    def judged(self) -> list[float]:
+        """Grades of all judged documents, none negative."""
+        return [grade for grade in [*self.ranked, *self.unretrieved] if grade is not None and grade >= 0]
+
+    def score(self, place: int) -> float:
+        return self.scores[place] if self.scores else -float(place)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a twin sees: documents as (grade or None, score), all judged grades, and how it was asked for.
+
+    explicit : an explicit `(rel=)`, None without one
+    max_grade : highest grade of all judgments
+    """
+
+    docs: list[tuple[float | None, float]]
+    judged: list[float]
+    k: int | None
+    level: float
+    explicit: float | None
+    params: dict[str, Any]
+    max_grade: float
+
+    @property
+    def top(self) -> list[tuple[float | None, float]]:
+        return self.docs if self.k is None else self.docs[: self.k]
+
+    @property
+    def size(self) -> int:
+        return len(self.docs) if self.k is None else self.k
+
+    def is_relevant(self, grade: float | None) -> bool:
+        return grade is not None and grade >= max(self.level, 0)
+
+    @property
+    def relevant_ranks(self) -> list[int]:
+        return [rank for rank, (grade, _) in enumerate(self.top, start=1) if self.is_relevant(grade)]
+
+    @property
+    def num_rel(self) -> int:
+        return len([grade for grade in self.judged if grade >= self.level])
+
+    @property
+    def negatives(self) -> int:
+        return len([grade for grade in self.judged if grade < self.level])
+
+
+def naive(metric: Metric, query: Query, level: float = 1.0, max_grade: float | None = None) -> float | None:
+    """The value of one query as the definition gives it; None where undefined."""
+    docs = [(grade, query.score(place)) for place, grade in enumerate(query.ranked)]
+    if metric.judged_only:
+        docs = [(grade, score) for grade, score in docs if grade is not None and grade >= 0]
+    view = View(
+        docs,
+        query.judged,
+        metric.cutoff,
+        level if metric.level is None else metric.level,
+        metric.level,
+        dict(metric.params),
+        max(query.judged, default=0.0) if max_grade is None else max_grade,
+    )
+    return TWINS[metric.measure.name](view)
+
+
+def share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def rr(view: View) -> float:
+    return max((1 / rank for rank in view.relevant_ranks), default=0.0)
+
+
+def ap(view: View) -> float:
+    ranks = view.relevant_ranks
+    precisions = [len([other for other in ranks if other <= rank]) / rank for rank in ranks]
+    capped = view.num_rel if view.k is None else min(view.k, view.num_rel)
+    return share(sum(precisions), {"all": view.num_rel, "min": capped, "found": len(ranks)}[view.params["norm"]])
+
+
+def p(view: View) -> float:
+    return share(len(view.relevant_ranks), view.size)
+
+
+def recall(view: View) -> float:
+    return share(len(view.relevant_ranks), view.num_rel)
+
+
+def r_cap(view: View) -> float:
+    return share(len(view.relevant_ranks), view.num_rel if view.k is None else min(view.k, view.num_rel))
+
+
+def f(view: View) -> float:
+    squared = view.params["beta"] ** 2
+    return share((1 + squared) * p(view) * recall(view), squared * p(view) + recall(view))
+
+
+def hit(view: View) -> float:
+    return float(len(view.relevant_ranks) > 0)
+
+
+def num_hits(view: View) -> float:
+    return float(len(view.relevant_ranks))
+
+
+def rprec(view: View) -> float:
+    return share(len([rank for rank in view.relevant_ranks if rank <= view.num_rel]), view.num_rel)
+
+
+def gain(view: View, grade: float | None) -> float:
+    if grade is None or grade < 0 or (view.explicit is not None and grade < view.explicit):
+        return 0.0
+    if grade in view.params.get("gains", {}):
+        return float(view.params["gains"][grade])
+    return 2**grade - 1 if view.params["gain"] == "exp" else grade
+
+
+def discounted(view: View, gains: list[float]) -> float:
+    base = math.e if view.params["base"] == "e" else view.params["base"]
+    return sum(value / math.log(rank + 1, base) for rank, value in enumerate(gains[: view.k], start=1))
+
+
+def dcg(view: View) -> float:
+    return discounted(view, [gain(view, grade) for grade, _ in view.docs])
+
+
+def ndcg(view: View) -> float:
+    return share(dcg(view), discounted(view, sorted((gain(view, grade) for grade in view.judged), reverse=True)))
+
+
+def err(view: View) -> float:
+    highest = view.max_grade if view.params["max"] is None else view.params["max"]
+    explicit = -math.inf if view.explicit is None else view.explicit
+    stops = [0.0 if grade is None or grade < max(explicit, 0) else (2**grade - 1) / 2**highest for grade, _ in view.top]
+    reached = [math.prod(1 - stop for stop in stops[:place]) for place in range(len(stops))]
+    return sum(reach * stop / rank for rank, (reach, stop) in enumerate(zip(reached, stops, strict=True), start=1))
+
+
+def rbp(view: View) -> float:
+    persistence, kind = view.params["p"], view.params["gain"]
+    if kind == "binary":
+        gains = [float(view.is_relevant(grade)) for grade, _ in view.top]
+    else:
+        scale = max([1.0, *(gain(view, grade) for grade in view.judged)]) if kind == "scaled" else 1.0
+        gains = [gain(view, grade) / scale for grade, _ in view.top]
+    return (1 - persistence) * sum(value * persistence**place for place, value in enumerate(gains))
+
+
+def interpolated(view: View, recall_level: float) -> float:
+    product = recall_level * view.num_rel
+    goal = math.floor(product) + (product - math.floor(product) >= 0.5)
+    found = [len([rank for rank in view.relevant_ranks if rank <= i]) for i in range(1, len(view.docs) + 1)]
+    return max((hits / i for i, hits in enumerate(found, start=1) if hits >= goal), default=0.0)
+
+
+def iprec(view: View) -> float:
+    return interpolated(view, view.params["recall"])
+
+
+def eleven_points(view: View) -> float:
+    values = [interpolated(view, recall_level) for recall_level in view.params["levels"]]
+    return sum(values) / len(values)
+
+
+def auc(view: View) -> float | None:
+    positives = [score for grade, score in view.top if view.is_relevant(grade)]
+    others = [score for grade, score in view.top if not view.is_relevant(grade)]
+    wins = [1.0 if a > b else 0.5 if a == b else 0.0 for a in positives for b in others]
+    return sum(wins) / len(wins) if wins else None
+
+
+def mean_rank(view: View) -> float | None:
+    ranks = view.relevant_ranks
+    return sum(ranks) / len(ranks) if ranks else view.params["absent"]
+
+
+def first_rank(view: View) -> float | None:
+    return min(view.relevant_ranks, default=view.params["absent"])
+
+
+def bpref(view: View) -> float:
+    judged = [grade for grade, _ in view.docs if grade is not None and grade >= 0]
+    bound, total = min(view.num_rel, view.negatives), 0.0
+    for place, grade in enumerate(judged):
+        if view.is_relevant(grade):
+            above = len([other for other in judged[:place] if not view.is_relevant(other)])
+            total += 1 - min(above, view.num_rel) / bound if above else 1
+    return share(total, view.num_rel)
+
+
+def fallout(view: View) -> float | None:
+    num_docs = view.params["num_docs"]
+    negatives = view.negatives if num_docs is None else num_docs - view.num_rel
+    others = [grade for grade, _ in view.top if not view.is_relevant(grade)]
+    found = len(others) if num_docs else len([grade for grade in others if grade is not None and grade >= 0])
+    return found / negatives if view.docs and 0 < negatives >= found else None
+
+
+def judged(view: View) -> float | None:
+    known = [grade is not None and grade >= 0 for grade, _ in view.top]
+    return sum(known) / len(known) if known else None
+
+
+def unj(view: View) -> float:
+    return len([grade for grade, _ in view.top if grade is None or grade < 0]) / view.size
+
+
+def num_q(view: View) -> float:
+    return 1.0
+
+
+def num_ret(view: View) -> float:
+    return float(len(view.docs))
+
+
+def num_rel(view: View) -> float:
+    return float(view.num_rel)
+
+
+TWINS: dict[str, Callable[[View], float | None]] = {
+    "rr": rr,
+    "ap": ap,
+    "p": p,
+    "recall": recall,
+    "r_cap": r_cap,
+    "f": f,
+    "hit": hit,
+    "num_hits": num_hits,
+    "rprec": rprec,
+    "ndcg": ndcg,
+    "dcg": dcg,
+    "err": err,
+    "rbp": rbp,
+    "iprec": iprec,
+    "11pt": eleven_points,
+    "auc": auc,
+    "mean_rank": mean_rank,
+    "first_rank": first_rank,
+    "bpref": bpref,
+    "fallout": fallout,
+    "judged": judged,
+    "unj": unj,
+    "num_q": num_q,
+    "num_ret": num_ret,
+    "num_rel": num_rel,
+    "num_rel_ret": num_hits,
+}
