@@ -154,7 +154,7 @@ class _Means:
 def _footnotes(report: Report, has_marks: bool, pen: Pen) -> Iterator[str]:
     notes = ["* best run"] if has_marks else []
     notes += [f"over {count}: {', '.join(names)}" for count, names in _counts(report).items()]
-    notes += [f"no interval for {', '.join(names)}: {note}" for note, names in _reasons(report).items()]
+    notes += [f"{kind} {', '.join(names)}: {note}" for (kind, note), names in _reasons(report).items()]
     if notes:
         yield ""
     for note in notes:
@@ -173,14 +173,14 @@ def _counts(report: Report) -> dict[str, list[str]]:
     return counts
 
 
-def _reasons(report: Report) -> dict[str, list[str]]:
-    """Why measures have no interval; nothing to say where the user switched all intervals off."""
-    reasons: dict[str, list[str]] = {}
-    if report.rules.ci == "none":
-        return reasons
-    for run in report.runs:
+def _reasons(report: Report) -> dict[tuple[str, str], list[str]]:
+    """Why measures have no interval, or another one than asked for; nothing where the user switched intervals off."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for run in report.runs if report.rules.ci != "none" else ():
         for result in run.results:
-            names = reasons.setdefault(visible(result.ci_note), []) if result.ci_note else []
-            if visible(result.measure) not in names:
-                names.append(visible(result.measure))
+            if result.ci_note:
+                kind = "no interval for" if result.ci_low is None else "interval of"
+                names = reasons.setdefault((kind, visible(result.ci_note)), [])
+                if visible(result.measure) not in names:
+                    names.append(visible(result.measure))
     return reasons

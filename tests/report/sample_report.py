@@ -49,7 +49,7 @@ INTERVALS: dict[str, tuple[float | None, float | None, str | None, str | None]] 
     "mrr@10": (0.0, 0.7428, "t", None),
     "ndcg_cut_10": (0.0318, 0.7888, "t", None),
     "mean_rank": (1.0, 12.9714, "t", None),
-    "num_ret": (None, None, None, "sums have none"),
+    "num_ret": (None, None, None, "a sum has no interval"),
 }
 
 
