@@ -92,10 +92,9 @@ def _report(
 def _open_all(request: Request, names: Sequence[str]) -> tuple[list[Table], Table]:
     """Every input opened, after a look at whether runs and judgments are swapped."""
     runs, qrels = [_opened(run) for run in request.runs], _opened(request.qrels)
-    if isinstance(qrels, Input):
-        check_swapped(
-            [run for run in runs if isinstance(run, Input)], qrels, request.run_options, request.qrels_options
-        )
+    is_named = request.run_options.format or request.qrels_options.format
+    if isinstance(qrels, Input) and not is_named:
+        check_swapped([run for run in runs if isinstance(run, Input)], qrels)
     tables = [table_of(run, "run", request.run_options, name) for run, name in zip(runs, names, strict=True)]
     return tables, table_of(qrels, "qrels", request.qrels_options, "qrels")
 
