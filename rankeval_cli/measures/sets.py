@@ -83,7 +83,7 @@ NUM_REL = Measure(
     examples=("num_rel", "NumRel(rel=2)"),
 )
 
-NUM_REL_RET = Measure(
+NUM_REL_RET: Measure = Measure(
     name="num_rel_ret",
     aliases=("numrelret",),
     title="Number of relevant documents retrieved",
