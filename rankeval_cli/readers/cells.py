@@ -1,0 +1,204 @@
+"""Records of CSV and TSV become rows, in two ways that agree: exactly, line by line, and fast, by way of Polars.
+
+What Polars gives is believed only when nothing in the text can be read in two ways.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rankeval_cli.errors import InputError
+from rankeval_cli.readers.columns import Columns
+from rankeval_cli.readers.delimited import Header, OpenQuote, Place, has_own_structure, records
+from rankeval_cli.readers.ids import id_complaint
+from rankeval_cli.readers.streams import UTF8_MARK
+from rankeval_cli.readers.values import Reading, floats, parse_value, value_complaint, whole_rank, whole_ranks
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one part is laid out: its header, and which columns play which role."""
+
+    header: Header
+    columns: Columns
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.header.names)
+
+    def at(self, name: str) -> int:
+        """The place of a column, from 0."""
+        return self.header.names.index(name)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Some records of one part, header aside; the last one may be cut unless `is_last`.
+
+    first_line : number of the first line in its part
+    """
+
+    path: str
+    first_line: int
+    data: bytes
+    layout: Layout
+    is_last: bool
+
+
+def cells_of(text: Text, place: Place) -> Iterator[tuple[int, list[str]]]:
+    """The whole records of a text, each with the number of its first line and as many fields as the header.
+
+    place : how far the records that were given reach
+    Raises InputError naming the line.
+    """
+    header, width = text.layout.header, text.layout.width
+    try:
+        for line, cells in records(text.data, text.first_line, header.separator, text.path, place, header.is_padded):
+            if len(cells) != width:
+                fields = "1 field" if len(cells) == 1 else f"{len(cells):,} fields"
+                hint = "quote a field that holds the separator" if len(cells) > width else "complete the line"
+                raise InputError(f"{fields} where the header has {width:,}", f"{text.path}:{line}", hint)
+            yield line, cells
+    except OpenQuote:
+        if text.is_last:
+            raise
+
+
+def exact(text: Text, reading: Reading, place: Place) -> pl.DataFrame:
+    """The rows of a text, one record after the other; InputError names the line."""
+    import polars as pl
+
+    columns, at = text.layout.columns, text.layout.at
+    queries, docs, values, ranks = [], [], [], []
+    for line, cells in cells_of(text, place):
+        where = f"{text.path}:{line}"
+        queries.append(_id(cells[at(columns.query)], columns.query, where))
+        docs.append(_id(cells[at(columns.doc)], columns.doc, where))
+        rank = None if columns.rank is None else whole_rank(cells[at(columns.rank)])
+        ranks.append(rank)
+        if columns.value is not None:
+            values.append(_value(cells[at(columns.value)], reading, where))
+        elif columns.rank is not None:
+            values.append(_score_of_rank(rank, cells[at(columns.rank)], where))
+        else:
+            values.append(1.0)
+    found = {
+        "query": pl.Series(queries, dtype=pl.String),
+        "doc": pl.Series(docs, dtype=pl.String),
+        reading.noun: pl.Series(values, dtype=pl.Float64),
+    }
+    if columns.rank is not None:
+        found["rank"] = pl.Series(ranks, dtype=pl.Int64)
+    return pl.DataFrame(found)
+
+
+def _id(text: str, column: str, where: str) -> str:
+    if not text:
+        what, hint = id_complaint(text, f"column `{column}`")
+        raise InputError(what, where, hint)
+    return text
+
+
+def _value(text: str, reading: Reading, where: str) -> float:
+    value = parse_value(text, reading.role, reading.options.grade_map)
+    if value is None or math.isnan(value) or (reading.role == "qrels" and math.isinf(value)):
+        what, hint = value_complaint(text, reading.role, reading.noun)
+        raise InputError(what, where, hint)
+    reading.tally.infinite += math.isinf(value)
+    return value
+
+
+def _score_of_rank(rank: int | None, text: str, where: str) -> float:
+    if rank is None:
+        hint = "without a score column the rank decides the order"
+        raise InputError(f"rank `{text}` is no whole number", where, hint)
+    return float(-rank)
+
+
+def fast(text: Text, reading: Reading) -> pl.DataFrame | None:
+    """The same rows by way of Polars; None when anything in the text is doubtful, a cut record included."""
+    import polars as pl
+
+    layout = text.layout
+    if layout.header.is_padded or text.data.startswith(UTF8_MARK):  # Polars would drop the mark
+        return None
+    try:
+        frame = _parse(text, reading)
+    except pl.exceptions.PolarsError:
+        return None
+    beyond = str(layout.width)
+    if frame[beyond].null_count() < frame.height:
+        return None
+    frame = frame.drop(beyond)
+    if frame[str(layout.at(layout.columns.query))].null_count():  # blank lines
+        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    return _accepted(frame, layout, reading) if _is_proven(text, frame) else None
+
+
+def _parse(text: Text, reading: Reading) -> pl.DataFrame:
+    """The columns in use, named by their places, the last one, and one beyond it.
+
+    The last one shows lines that are too short, the one beyond lines that are too long: with columns left out Polars
+    does not look for either.
+    """
+    import polars as pl
+
+    layout, columns = text.layout, text.layout.columns
+    types: dict[str, Any] = {str(i): pl.String for i in range(layout.width + 1)}
+    has_words = reading.role == "qrels" and bool(reading.options.grade_map)
+    for name in (columns.value, columns.rank):
+        if name is not None and not (has_words and name == columns.value):
+            types[str(layout.at(name))] = pl.Float64
+    return pl.read_csv(
+        io.BytesIO(text.data),
+        has_header=False,
+        schema=types,
+        columns=sorted({*(layout.at(name) for name in columns.used), layout.width - 1, layout.width}),
+        separator=layout.header.separator,
+        missing_columns="insert",
+        extra_columns="ignore",
+        glob=False,
+    )
+
+
+def _is_proven(text: Text, frame: pl.DataFrame) -> bool:
+    """Whether each line has as many fields as the header (blank lines aside), and quotes stand where they may."""
+    data, width, separator = text.data, text.layout.width, text.layout.header.separator
+    is_simple = b'"' not in data and not frame[str(width - 1)].null_count()
+    if is_simple and data.count(separator.encode()) == frame.height * (width - 1):
+        return data.count(b"\r") == data.count(b"\r\n")
+    return has_own_structure(data, separator, width, frame.height)
+
+
+def _accepted(frame: pl.DataFrame, layout: Layout, reading: Reading) -> pl.DataFrame | None:
+    """The frame of the one schema; None when an id is empty, or a score or grade is no number."""
+    import polars as pl
+
+    columns = layout.columns
+    query, doc = frame[str(layout.at(columns.query))], frame[str(layout.at(columns.doc))]
+    if query.null_count() or doc.null_count() or 0 in (query.str.len_bytes().min(), doc.str.len_bytes().min()):
+        return None
+    rank = None if columns.rank is None else whole_ranks(frame[str(layout.at(columns.rank))])
+    if columns.value is not None:
+        values = frame[str(layout.at(columns.value))]
+        value = floats(values, reading.role, reading.options.grade_map, reading.tally)
+    elif rank is not None:
+        value = 0.0 - rank.cast(pl.Float64)  # never -0.0
+    else:
+        value = pl.repeat(1.0, frame.height, dtype=pl.Float64, eager=True)
+    if value.null_count():
+        return None
+    if not value.is_finite().all():
+        if reading.role == "qrels" or value.is_nan().any():
+            return None
+        reading.tally.infinite += int(value.is_infinite().sum())
+    found = {"query": query, "doc": doc, reading.noun: value}
+    return pl.DataFrame({**found, "rank": rank} if rank is not None else found)
