@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from rankeval_cli.measures.registry import MEASURES, NAMES, normal, spellings
+from rankeval_cli.measures.registry import MEASURES, NAMES, needs_cutoff, normal, spellings
 from rankeval_cli.measures.spec import Measure
 
 CUTOFFS = ("1", "3", "5", "10", "20", "50", "100", "1000")
@@ -34,7 +34,7 @@ def _names(prefix: str) -> list[str]:
     """Names in the order of tables, what is typed already left as it is; with `@` where a cutoff must follow."""
     start, size = normal(prefix), len(prefix)
     return [
-        prefix + name[size:] + ("@" if measure.cutoff in ("required", "recall") else "")
+        prefix + name[size:] + ("@" if needs_cutoff(measure, name) else "")
         for measure in MEASURES
         for name in spellings(measure)
         if name.startswith(start)

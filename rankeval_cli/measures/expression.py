@@ -14,7 +14,7 @@ from typing import Any
 
 from rankeval_cli.errors import UsageError, close_matches
 from rankeval_cli.measures.completion import complete
-from rankeval_cli.measures.registry import NAMES, SUFFIXED, normal
+from rankeval_cli.measures.registry import NAMES, SUFFIXED, needs_cutoff, normal
 from rankeval_cli.measures.spec import NO_CUTOFF, Measure, Metric, Param, Suffix
 from rankeval_cli.measures.values import NUMBER, read_flag, read_value, split_items, write_value
 
@@ -165,12 +165,18 @@ def _suggestion(name: str, text: str) -> str:
         return f"write the cutoff with `@`: `{name[: len(ending.group(1))]}@{ending.group(2)}`"
     stem = re.sub(r"[._][0-9.,]*$", "", name)
     words = [
-        text.replace(stem, match, 1) + ("@10" if NAMES[match].cutoff == "required" and text == stem else "")
+        text.replace(stem, match, 1) + (_example(match) if text == stem else "")
         for match in close_matches(normal(stem), NAMES)
     ]
     if words:
         return "did you mean " + " or ".join(f"`{word}`" for word in words) + "?"
     return "`rankeval measures` lists all measures"
+
+
+def _example(name: str) -> str:
+    """A cutoff to show after a name that needs one."""
+    measure = NAMES[name]
+    return ("@0.1" if measure.cutoff == "recall" else "@10") if needs_cutoff(measure, name) else ""
 
 
 def _read_items(spelling: _Spelling, parts: _Word) -> dict[str, Any]:
@@ -262,12 +268,12 @@ def _printed(value: Any, item: str) -> str:
 
 def _check_bare(spelling: _Spelling, text: str, given: Mapping[str, Any]) -> None:
     measure = spelling.measure
-    is_alias = spelling.name in (measure.name, *measure.aliases, *measure.shorthand)
-    if measure.cutoff == "recall" and "recall" not in given:
+    if not needs_cutoff(measure, spelling.name) or "recall" in given:
+        return
+    if measure.cutoff == "recall":
         raise UsageError(f"`{text}` needs a recall level", hint=f"write `{spelling.shown}@0.1`, or several: `@0,0.5,1`")
-    if measure.cutoff == "required" or (measure.cutoff == "optional" and not is_alias):
-        example = f"{spelling.shown}@10" if is_alias else f"{spelling.shown}.5,10"
-        raise UsageError(f"`{text}` needs a cutoff", hint=f"write `{example}`")
+    example = f"{spelling.shown}@10" if measure.cutoff == "required" else f"{spelling.shown}.5,10"
+    raise UsageError(f"`{text}` needs a cutoff", hint=f"write `{example}`")
 
 
 def _read_cutoff(spelling: _Spelling, item: str, text: str) -> Any:

@@ -64,6 +64,12 @@ SUFFIXED: tuple[str, ...] = tuple(
 )
 
 
+def needs_cutoff(measure: Measure, name: str) -> bool:
+    """Whether this name of the measure cannot stand without a cutoff (or a recall level)."""
+    is_alias = name in (measure.name, *measure.aliases, *measure.shorthand)
+    return measure.cutoff in ("required", "recall") or (measure.cutoff == "optional" and not is_alias)
+
+
 def find(name: str) -> Measure | None:
     """The measure of that name or alias (any case, `-` or `_`); None when there is none."""
     return NAMES.get(normal(name))

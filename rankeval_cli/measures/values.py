@@ -57,7 +57,7 @@ def read_value(param: Param, text: str, word: str) -> Any:
         inner = text[1:-1] if text[:1] + text[-1:] in ("[]", "()") else text
         numbers = [_read_number(param, item, word) for item in inner.split(",")]
         if len(set(numbers)) < len(numbers):
-            raise UsageError(f"`{word}`: {param.name} holds a number twice")
+            raise UsageError(f"`{word}`: {param.name} holds a number twice", hint="leave one out")
         return tuple(sorted(numbers))
     if text.lower() in param.choices:
         return text.lower()
@@ -90,14 +90,14 @@ def legal_values(param: Param) -> str:
     if param.kind == "choice":
         return " or ".join(param.choices)
     if param.kind == "gains":
-        return "gains of at least 0 by grade, {1:0,2:5}"
+        return "a list of grades with their gains, all at least 0, as {1:0,2:5}"
     limits = (("above", param.above), ("from", param.low), ("to", param.high), ("to below", param.below))
     bounds = " ".join(f"{side} {write_value(float(limit))}" for side, limit in limits if limit is not None)
     noun = {"int": "a whole number", "float": "a number", "floats": "a list of numbers"}[param.kind]
     return " or ".join((*param.choices, f"{noun} {bounds}".rstrip()))
 
 
-def _read_number(param: Param, text: str, word: str) -> float:
+def _read_number(param: Param, text: str, word: str, legal: str = "") -> float:
     text = text.strip()
     value = float(text) if NUMBER.fullmatch(text) else float("nan")
     outside = (
@@ -107,23 +107,23 @@ def _read_number(param: Param, text: str, word: str) -> float:
         or (param.below is not None and value >= param.below)
     )
     if outside or not abs(value) < float("inf") or (param.kind == "int" and not value.is_integer()):
-        raise UsageError(f"`{word}`: {param.name} cannot be `{text}`", hint=f"{param.name} is {legal_values(param)}")
+        raise UsageError(
+            f"`{word}`: {param.name} cannot be `{text}`", hint=f"{param.name} is {legal or legal_values(param)}"
+        )
     return value
 
 
 def _read_gains(param: Param, text: str, word: str) -> dict[float, float]:
     """Gains by grade, `{1:0,2:5}`, with or without the braces, `=` for `:` as well; in ascending order of grade."""
-    number = Param(param.name, "float", None, "", low=0.0)
+    number, legal = Param(param.name, "float", None, "", low=0.0), legal_values(param)
     inner = text[1:-1] if text[:1] + text[-1:] == "{}" else text
     gains: dict[float, float] = {}
     for item in inner.split(","):
         grade_text, sign, gain_text = item.replace("=", ":").partition(":")
         if not sign:
-            raise UsageError(
-                f"`{word}`: `{item.strip()}` is no grade with its gain", hint=f"{param.name} is {legal_values(param)}"
-            )
-        grade = _read_number(number, grade_text, word)
+            raise UsageError(f"`{word}`: `{item.strip()}` is no grade with its gain", hint=f"{param.name} is {legal}")
+        grade = _read_number(number, grade_text, word, legal)
         if grade in gains:
             raise UsageError(f"`{word}`: grade `{grade_text.strip()}` has two gains", hint="name each grade once")
-        gains[grade] = _read_number(number, gain_text, word)
+        gains[grade] = _read_number(number, gain_text, word, legal)
     return dict(sorted(gains.items()))

@@ -29,7 +29,9 @@ DOCS = [f"d{i}" for i in range(12)]
 SCORES = st.sampled_from([0.0, -1.0, 2.0, 2.5, 1.0, 1.00000001, 1.0000003, 1e-30, 3e9])  # some tie in single precision
 EXAMPLES = settings(max_examples=150, deadline=None, derandomize=True)
 
-QRELS = st.dictionaries(st.sampled_from(DOCS), st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4]), min_size=1, max_size=10).filter(
+QRELS = st.dictionaries(
+    st.sampled_from(DOCS), st.sampled_from([-2, -1, 0, 0, 1, 1, 2, 3, 4]), min_size=1, max_size=10
+).filter(
     lambda qrels: max(qrels.values()) >= 0  # trec_eval itself stops at a query with negative grades only
 )
 RUNS = st.dictionaries(st.sampled_from(DOCS), SCORES, min_size=1, max_size=12)
