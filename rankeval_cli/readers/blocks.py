@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
+
+from rankeval_cli.readers.streams import temporary_file, write_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -12,6 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankeval_cli.readers.format import Progress, Table
+
+
+SPILL_BYTES = 32 << 20  # rows collected before they are written: larger pieces are faster, 48 MB no more
+BLOCK_BYTES = 32 << 20  # rows of one block of `gathered`; their reading and sorting takes three times as much
+NUM_PARTITIONS = 64  # small ones are read together, one that is far too large is partitioned again
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,7 @@ class Ungrouped(Exception):
 def grouped(table: Table, progress: Progress | None = None) -> Iterator[Block]:
     """Blocks in file order, for an input in which each query's rows stand together.
 
-    Held are the rows of one chunk, or of one query where that is longer. An input of a single frame may be in any order.
+    Held are the rows of one chunk, or of one query where that is longer. An input of one frame may be in any order.
     Raises Ungrouped when a query of a longer input returns.
     """
     frames = (frame for frame in table.frames(progress) if frame.height)
@@ -116,7 +125,104 @@ def _chain(first: pl.DataFrame, second: pl.DataFrame, rest: Iterator[pl.DataFram
 
 
 def gathered(table: Table, progress: Progress | None = None) -> Iterator[Block]:
-    """Blocks of an input in any order of lines."""
+    """Blocks of an input whose lines may stand in any order; rows of a query stay in file order.
+
+    Rows go to an unlinked temporary file, partitioned by a hash of the query, and come back a few partitions at a time.
+    Held are about SPILL_BYTES and then BLOCK_BYTES of rows, or those of one query where they are more. Blocks, and
+    queries in them, come in no order of use.
+    """
+    yield from _regrouped((frame for frame in table.frames(progress) if frame.height), seed=0)
+
+
+def _regrouped(frames: Iterator[pl.DataFrame], seed: int) -> Iterator[Block]:
+    spills = _spills(frames)
+    first, second = next(spills, None), next(spills, None)
+    if first is None:
+        return
+    if second is None:
+        yield _together(first)
+        return
+    with temporary_file() as file:
+        partitions = _Partitions(file, seed)
+        for rows in _chain(first, second, spills):
+            partitions.write(rows)
+        del first, second
+        for pieces in partitions.groups():
+            yield from partitions.blocks(pieces)
+
+
+def _spills(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The rows in frames of about SPILL_BYTES."""
     import polars as pl
 
-    yield _together(pl.concat(table.frames(progress)))
+    parts: list[pl.DataFrame] = []
+    size = 0
+    for frame in frames:
+        parts.append(frame)
+        size += int(frame.estimated_size())
+        if size >= SPILL_BYTES:
+            yield pl.concat(parts)
+            parts, size = [], 0
+    if parts:
+        yield pl.concat(parts)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Rows of one partition in the temporary file. size : bytes in memory."""
+
+    place: int
+    length: int
+    size: int
+
+
+class _Partitions:
+    """Rows in a temporary file, by a hash of the query; each partition is a list of pieces in file order."""
+
+    def __init__(self, file: IO[bytes], seed: int) -> None:
+        self._file, self._seed = file, seed
+        self._place = 0
+        self._pieces: list[list[_Piece]] = [[] for _ in range(NUM_PARTITIONS)]
+
+    def write(self, rows: pl.DataFrame) -> None:
+        """Append rows, each to its partition."""
+        import polars as pl
+
+        number = (pl.col("query").hash(self._seed) % NUM_PARTITIONS).alias("partition")
+        parts = rows.with_columns(number).partition_by("partition", include_key=False, as_dict=True)
+        for (partition,), part in parts.items():
+            buffer = io.BytesIO()
+            part.write_ipc_stream(buffer)
+            write_all(self._file.fileno(), buffer.getbuffer(), self._place)
+            length = buffer.tell()
+            self._pieces[partition].append(_Piece(self._place, length, int(part.estimated_size())))
+            self._place += length
+
+    def groups(self) -> Iterator[list[_Piece]]:
+        """The pieces of as many partitions as make about BLOCK_BYTES, or of a single larger one."""
+        group: list[_Piece] = []
+        for pieces in filter(None, self._pieces):
+            if group and _size(group) + _size(pieces) > BLOCK_BYTES:
+                yield group
+                group = []
+            group = group + pieces
+        yield group
+
+    def blocks(self, pieces: list[_Piece]) -> Iterator[Block]:
+        """The rows of some pieces as a block; as several when they are far more than BLOCK_BYTES."""
+        import polars as pl
+
+        is_divisible = self._seed == 0 or sum(map(bool, self._pieces)) > 1  # rows of one query share every hash
+        if _size(pieces) > 4 * BLOCK_BYTES and is_divisible:
+            yield from _regrouped(map(self._read, pieces), self._seed + 1)
+        else:
+            yield _together(pl.concat(map(self._read, pieces)))
+
+    def _read(self, piece: _Piece) -> pl.DataFrame:
+        import polars as pl
+
+        return pl.read_ipc_stream(os.pread(self._file.fileno(), piece.length, piece.place))
+
+
+def _size(pieces: list[_Piece]) -> int:
+    return sum(piece.size for piece in pieces)

@@ -11,7 +11,7 @@ from rankeval_cli.readers.format import Role
 
 BLANKS = b" \t\r\v\f"
 _WHOLE = re.compile(r"[+-]?[0-9]+")
-INT64 = range(-(2**63), 2**63)
+LONGEST_RANK = 1000  # int() refuses far longer texts
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,12 @@ class Layout:
 
     @property
     def value(self) -> Literal["score", "grade", "rank"] | None:
-        """The column that must hold a number: the score, else the grade, else the rank; None when every row is grade 1."""
-        for name in ("score", "grade", "rank"):
-            if name in self.columns:
-                return name  # type: ignore[return-value]
-        return None
+        """The column that must hold a number: score, else grade, else rank; None when every row has grade 1."""
+        if "score" in self.columns:
+            return "score"
+        if "grade" in self.columns:
+            return "grade"
+        return "rank" if "rank" in self.columns else None
 
     @property
     def width(self) -> int:
@@ -91,5 +92,6 @@ def split(line: bytes, separator: bytes | None) -> list[bytes]:
 def whole(text: str) -> int | None:
     """A rank: a whole number that 64 bits hold, blanks around it allowed; None for any other text."""
     text = text.strip(" ")
-    value = int(text) if len(text) < 1000 and _WHOLE.fullmatch(text) else None
-    return value if value in INT64 else None
+    if len(text) > LONGEST_RANK or not _WHOLE.fullmatch(text):
+        return None
+    return int(text) if -(2**63) <= int(text) < 2**63 else None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.readers.layout import Layout, Plan, split, whole
+from rankeval_cli.readers.layout import TREC_RUN, Layout, Plan, split, whole
 from rankeval_cli.readers.values import parse_number, value_complaint
 
 if TYPE_CHECKING:
@@ -139,18 +139,23 @@ def _wrong_width(line: bytes, fields: list[bytes], place: str, plan: Plan) -> In
     layout, found = plan.layout, len(fields)
     count = "1 field" if found == 1 else f"{found} fields"
     least = "at least " if layout.is_loose else ""
-    what = (
-        f"{count} where {least}{layout.width} are expected ({layout.shape}): `{shown(line.decode(errors='replace'))}`"
-    )
-    if found > layout.width and layout.format == "trec" and layout.role == "run" and layout.width == 6:
-        hint = "ids with spaces need columns separated by tabs; to leave out what follows column 6: --run-format trec-loose"
-    elif found > layout.width and plan.separator is None:
-        hint = "ids with spaces need columns separated by tabs"
-    elif plan.separator is not None:
-        hint = "the first lines separate columns by tabs, so every line must"
-    else:
-        hint = "every line needs the same columns"
-    return InputError(what, place, hint)
+    text = shown(line.decode(errors="replace").rstrip("\r"))
+    what = f"{count} where {least}{layout.width} are expected ({layout.shape}): `{text}`"
+    if found > layout.width:
+        return InputError(what, place, width_hint(layout, plan.separator))
+    if plan.separator is not None:
+        return InputError(what, place, "the first lines separate columns by tabs, so every line must")
+    return InputError(what, place, "every line needs the same columns, separated by blanks")
+
+
+def width_hint(layout: Layout, separator: bytes | None) -> str:
+    """What to do about lines with too many fields."""
+    if separator is not None:
+        return "the first lines separate columns by tabs, so no id may hold one"
+    hint = "ids with spaces need columns separated by tabs"
+    if layout == TREC_RUN:
+        return f"{hint}; to leave out what follows column 6: --run-format trec-loose"
+    return hint
 
 
 def _not_utf8(line: bytes, problem: UnicodeDecodeError, place: str) -> InputError:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from rankeval_cli.errors import InputError
 from rankeval_cli.readers.layout import whole
 from rankeval_cli.readers.lines import Row
 from rankeval_cli.readers.values import parse_number
@@ -43,7 +42,10 @@ def _broken(rows: Iterable[tuple[str, int | None]], last: dict[str, int], base: 
 
 
 class RankWatch:
-    """Follows the ranks of a file, frame by frame. State: the last rank of every query, and whether ranks begin at 0."""
+    """Follows the ranks of a file, frame by frame.
+
+    State: the last rank of every query, and whether ranks begin at 0 or at 1.
+    """
 
     def __init__(self) -> None:
         self._last: dict[str, int] = {}

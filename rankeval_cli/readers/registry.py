@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankeval_cli.readers import text
+from rankeval_cli.readers import json, tables, text
 from rankeval_cli.readers.format import Format
 
-FORMATS: tuple[Format, ...] = (*text.FORMATS,)
+FORMATS: tuple[Format, ...] = (*text.FORMATS, *tables.FORMATS, *json.FORMATS)

@@ -1,4 +1,4 @@
-"""One input as the user named it: a file, a folder or glob of parts, standard input, a pipe; read in chunks of lines."""
+"""One input as the user named it (a file, a folder or glob of parts, standard input, a pipe), in chunks of lines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from typing import BinaryIO
 from rankeval_cli.errors import InputError, close_matches
 from rankeval_cli.readers.format import Progress
 from rankeval_cli.readers.streams import (
-    STEP,
     UTF8_MARK,
     Read,
     Spool,
@@ -81,7 +80,7 @@ class Input:
         return "<stdin>" if part == STDIN else part
 
     def head(self) -> bytes:
-        """The first megabyte of the first part that is not empty, as text (see `Chunk.data`); b"" when all are empty."""
+        """The first megabyte of the first part that is not empty, as text (see `Chunk.data`); b"" when all are."""
         if self._head is None:
             self._head = next(filter(None, map(self._read_head, self.parts)), b"")
         return self._head

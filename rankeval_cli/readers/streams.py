@@ -7,9 +7,9 @@ import io
 import os
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import IO, Any
 
-from rankeval_cli.errors import InputError
+from rankeval_cli.errors import InputError, RankevalError
 
 Read = Callable[[int], bytes]  # at most that many bytes, b"" at the end
 
@@ -92,7 +92,7 @@ def _next_member(read: Read, data: bytes) -> bytes:
 
 def _zstd(read: Read, where: str) -> Iterator[bytes]:
     """The standard library of Python 3.11 has no zstd; PyArrow does, and is loaded for it alone."""
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
     last = b""
 
@@ -224,14 +224,42 @@ def reader_of(pieces: Iterator[bytes]) -> Read:
     return read
 
 
+def temporary_file() -> IO[bytes]:
+    """An unbuffered file without a name, gone as soon as it is closed or the program ends, however it ends."""
+    import tempfile
+
+    try:
+        return tempfile.TemporaryFile(prefix="rankeval-", buffering=0)
+    except OSError as problem:
+        raise _no_space(problem) from problem
+
+
+def write_all(handle: int, data: bytes | memoryview, place: int) -> None:
+    """Write data to a temporary file at a place, however many calls it takes."""
+    view = memoryview(data)
+    try:
+        while view:
+            written = os.pwrite(handle, view, place)
+            place, view = place + written, view[written:]
+    except OSError as problem:
+        raise _no_space(problem) from problem
+
+
+def _no_space(problem: OSError) -> RankevalError:
+    import tempfile
+
+    reason = (problem.strerror or str(problem)).lower()
+    return RankevalError(
+        f"cannot write a temporary file: {reason}", tempfile.gettempdir(), "set TMPDIR to another folder"
+    )
+
+
 class Spool:
     """Input that comes only once, copied to an unlinked temporary file as it passes, so that it can be read again."""
 
     def __init__(self, read: Read) -> None:
-        import tempfile
-
         self._read = read
-        self._file = tempfile.TemporaryFile(prefix="rankeval-", buffering=0)  # noqa: SIM115 (lives as long as self)
+        self._file = temporary_file()
         self._size = 0
         self._lock = threading.Lock()
 
@@ -253,15 +281,9 @@ class Spool:
             if position < self._size:
                 return os.pread(self._file.fileno(), min(size, self._size - position), position)
             data = self._read(size)
-            self._append(data)
+            write_all(self._file.fileno(), data, self._size)
+            self._size += len(data)
             return data
-
-    def _append(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            written = os.pwrite(self._file.fileno(), view, self._size)
-            self._size += written
-            view = view[written:]
 
     def whole(self) -> io.BufferedReader:
         """All of it as a file that can be sought in; reads the input to its end."""
