@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import InputError
 from rankeval_cli.readers.columns import Columns
-from rankeval_cli.readers.delimited import Header, OpenQuote, Place, has_own_structure, records
+from rankeval_cli.readers.delimited import Header, OpenQuote, Place, count, has_lone_return, has_own_structure, records
 from rankeval_cli.readers.ids import id_complaint
 from rankeval_cli.readers.streams import UTF8_MARK
 from rankeval_cli.readers.values import Reading, floats, parse_value, value_complaint, whole_rank, whole_ranks
@@ -173,8 +173,8 @@ def _is_proven(text: Text, frame: pl.DataFrame) -> bool:
     """Whether each line has as many fields as the header (blank lines aside), and quotes stand where they may."""
     data, width, separator = text.data, text.layout.width, text.layout.header.separator
     is_simple = b'"' not in data and not frame[str(width - 1)].null_count()
-    if is_simple and data.count(separator.encode()) == frame.height * (width - 1):
-        return data.count(b"\r") == data.count(b"\r\n")
+    if is_simple and count(data, ord(separator)) == frame.height * (width - 1):
+        return not has_lone_return(data)
     return has_own_structure(data, separator, width, frame.height)
 
 

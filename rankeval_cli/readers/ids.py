@@ -16,7 +16,7 @@ FLOAT_HINT = "store ids as whole numbers or text (a column with missing values b
 def id_text(value: object) -> str | None:
     """One id as text; None where it is no id (None, empty, a float, true or false, anything else)."""
     if isinstance(value, str):
-        return value or None
+        return str(value) or None  # a plain one: NumPy's strings are strings too
     if isinstance(value, bytes):
         return _utf8(value) or None
     if isinstance(value, Integral) and not isinstance(value, bool):

@@ -12,7 +12,7 @@ from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers import parquet
 from rankeval_cli.readers.cells import Layout, Text, cells_of, exact, fast
 from rankeval_cli.readers.columns import choose, recognised
-from rankeval_cli.readers.delimited import Place, headers_by_separator, read_header
+from rankeval_cli.readers.delimited import NEWLINE, Place, count, headers_by_separator, read_header
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.values import Reading, parse_number
 
@@ -85,6 +85,8 @@ class DelimitedTable:
                 path, layout = chunk.path, self._layout(chunk.data, chunk.path)
                 data, line = chunk.data[layout.header.size_bytes :], 1 + layout.header.num_lines
             result, used = read(Text(path, line, data, layout, is_last=False))
+            if not rest and used.size_bytes == len(data):
+                chunk.num_lines = line + used.num_lines - chunk.first_line
             yield result
             rest, line = data[used.size_bytes :], line + used.num_lines
         if rest:
@@ -95,7 +97,7 @@ def _frame(reading: Reading, text: Text) -> tuple[pl.DataFrame, Place]:
     whole = text if text.is_last else _whole(text)
     frame = fast(whole, reading)
     if frame is not None:
-        return frame, Place(len(whole.data), whole.data.count(b"\n"))
+        return frame, Place(len(whole.data), count(whole.data, NEWLINE))
     place = Place()
     return exact(text, reading, place), place
 
@@ -103,7 +105,7 @@ def _frame(reading: Reading, text: Text) -> tuple[pl.DataFrame, Place]:
 def _whole(text: Text) -> Text:
     """The text up to the last line end with an even number of quotes before it: there a record ends, as a rule."""
     stop = len(text.data)
-    odd = text.data.count(b'"') % 2 == 1
+    odd = b'"' in text.data and text.data.count(b'"') % 2 == 1
     while odd and stop:
         before = text.data.rfind(b"\n", 0, stop - 1) + 1
         odd ^= text.data.count(b'"', before, stop) % 2 == 1
@@ -114,7 +116,7 @@ def _whole(text: Text) -> Text:
 def _places(query: str, doc: str, text: Text) -> tuple[list[str], Place]:
     needles = [id.replace('"', '""').encode() for id in (query, doc)]
     if b'"' not in text.data and not all(needle in text.data for needle in needles):
-        return [], Place(len(text.data), text.data.count(b"\n"))
+        return [], Place(len(text.data), count(text.data, NEWLINE))
     place, columns = Place(), text.layout.columns
     ids = text.layout.at(columns.query), text.layout.at(columns.doc)
     found = [
