@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import InputError
 from rankeval_cli.readers.columns import Columns
-from rankeval_cli.readers.delimited import Header, OpenQuote, Place, count, has_lone_return, has_own_structure, records
+from rankeval_cli.readers.delimited import Header, OpenQuote, Place, count, count_records, has_lone_return, records
 from rankeval_cli.readers.ids import id_complaint
 from rankeval_cli.readers.streams import UTF8_MARK
 from rankeval_cli.readers.values import Reading, floats, parse_value, value_complaint, whole_rank, whole_ranks
@@ -127,9 +127,14 @@ def fast(text: Text, reading: Reading) -> pl.DataFrame | None:
     """The same rows by way of Polars; None when anything in the text is doubtful, a cut record included."""
     import polars as pl
 
-    layout = text.layout
-    if layout.header.is_padded or text.data.startswith(UTF8_MARK):  # Polars would drop the mark
+    layout, data = text.layout, text.data
+    if layout.header.is_padded or data.startswith(UTF8_MARK):  # Polars would drop the mark
         return None
+    num_records = None
+    if b'"' in data:  # looked at first: Polars panics at a quote that is alone in a field of numbers
+        num_records = count_records(data, layout.header.separator, layout.width)
+        if num_records is None:
+            return None
     try:
         frame = _parse(text, reading)
     except pl.exceptions.PolarsError:
@@ -140,7 +145,9 @@ def fast(text: Text, reading: Reading) -> pl.DataFrame | None:
     frame = frame.drop(beyond)
     if frame[str(layout.at(layout.columns.query))].null_count():  # blank lines
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
-    return _accepted(frame, layout, reading) if _is_proven(text, frame) else None
+    if num_records is None:
+        num_records = _count_unquoted(text, frame)
+    return _accepted(frame, layout, reading) if num_records == frame.height else None
 
 
 def _parse(text: Text, reading: Reading) -> pl.DataFrame:
@@ -169,13 +176,13 @@ def _parse(text: Text, reading: Reading) -> pl.DataFrame:
     )
 
 
-def _is_proven(text: Text, frame: pl.DataFrame) -> bool:
-    """Whether each line has as many fields as the header (blank lines aside), and quotes stand where they may."""
+def _count_unquoted(text: Text, frame: pl.DataFrame) -> int | None:
+    """As `count_records`, for text without quotes: where no line can be too short, counting separators is enough."""
     data, width, separator = text.data, text.layout.width, text.layout.header.separator
-    is_simple = b'"' not in data and not frame[str(width - 1)].null_count()
-    if is_simple and count(data, ord(separator)) == frame.height * (width - 1):
-        return not has_lone_return(data)
-    return has_own_structure(data, separator, width, frame.height)
+    never_short = not frame[str(width - 1)].null_count()
+    if never_short and count(data, ord(separator)) == frame.height * (width - 1) and not has_lone_return(data):
+        return frame.height
+    return count_records(data, separator, width)
 
 
 def _accepted(frame: pl.DataFrame, layout: Layout, reading: Reading) -> pl.DataFrame | None:

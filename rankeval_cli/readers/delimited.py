@@ -132,27 +132,28 @@ def has_lone_return(data: bytes) -> bool:
     return b"\r" in data and data.count(b"\r") != data.count(b"\r\n")
 
 
-def has_own_structure(data: bytes, separator: str, num_fields: int, num_records: int) -> bool:
-    """Whether a text is well formed and has so many records, each with so many fields, blank lines aside.
+def count_records(data: bytes, separator: str, num_fields: int) -> int | None:
+    """The number of records in a text that is well formed and has so many fields in each, blank lines aside.
 
-    True only when `records` gives exactly that; False may also mean that it cannot be told cheaply (a carriage return
-    within a line, a quote within an unquoted field).
+    None when that is not so, or cannot be told cheaply (a carriage return within a line, a quote within an unquoted
+    field): then only `records` can say what the text holds.
     """
     import numpy as np
 
     if has_lone_return(data):
-        return False
+        return None
     codes = np.frombuffer(data, dtype=np.uint8)
     marks = np.flatnonzero((codes == ord(separator)) | (codes == NEWLINE) | (codes == QUOTE))
     kinds = codes[marks]
     if b'"' in data:
         is_quote = kinds == QUOTE
         if not _are_quotes_in_place(codes, marks[is_quote], separator):
-            return False
+            return None
         outside = (np.cumsum(is_quote) % 2 == 0) & ~is_quote
         marks, kinds = marks[outside], kinds[outside]
     fields = _fields_of_lines(codes, marks, kinds)
-    return int((fields == num_fields).sum()) == num_records and bool(((fields == num_fields) | (fields == 0)).all())
+    is_whole = fields == num_fields
+    return int(is_whole.sum()) if (is_whole | (fields == 0)).all() else None
 
 
 def _are_quotes_in_place(codes: NDArray[np.uint8], quotes: NDArray[np.int64], separator: str) -> bool:
