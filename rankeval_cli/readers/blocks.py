@@ -161,10 +161,10 @@ def _spills(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         parts.append(frame)
         size += int(frame.estimated_size())
         if size >= SPILL_BYTES:
-            yield pl.concat(parts)
+            yield pl.concat(parts, rechunk=True)
             parts, size = [], 0
     if parts:
-        yield pl.concat(parts)
+        yield pl.concat(parts, rechunk=True)
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ class _Partitions:
         if _size(pieces) > 4 * BLOCK_BYTES and is_divisible:
             yield from _regrouped(map(self._read, pieces), self._seed + 1)
         else:
-            yield _together(pl.concat(map(self._read, pieces)))
+            yield _together(pl.concat(map(self._read, pieces), rechunk=True))
 
     def _read(self, piece: _Piece) -> pl.DataFrame:
         import polars as pl

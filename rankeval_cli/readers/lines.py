@@ -125,7 +125,7 @@ def _value(named: dict[str, str], rank: int | None, place: str, plan: Plan) -> f
 
 
 def _complaint(text: str, plan: Plan, kind: str, place: str) -> tuple[str, str, str | None]:
-    what, hint = value_complaint(text, plan.layout.role, kind)
+    what, hint = value_complaint(shown(text), plan.layout.role, kind)
     return what, place, hint or f"columns are {plan.layout.shape}"
 
 
@@ -170,7 +170,7 @@ def shown(text: str) -> str:
 
 
 def frame_of(rows: list[Row], layout: Layout) -> pl.DataFrame:
-    """The rows as a frame of `Table.frames`."""
+    """The rows as a frame: the columns of the layout that are read, and the score or grade that stands for them."""
     import polars as pl
 
     value = "score" if layout.role == "run" else "grade"
@@ -181,4 +181,6 @@ def frame_of(rows: list[Row], layout: Layout) -> pl.DataFrame:
     }
     if "rank" in layout.columns:
         columns["rank"] = pl.Series([row.rank for row in rows], dtype=pl.Int64)
+    if "tag" in layout.columns:
+        columns["tag"] = pl.Series([row.tag for row in rows], dtype=pl.String)
     return pl.DataFrame(columns)

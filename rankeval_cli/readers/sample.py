@@ -27,7 +27,7 @@ class Sample:
     tabs : the numbers of tabs that occur on a line
     widths : number of fields between blanks -> number of lines
     first_line : number of the first of the lines in the file, counted from 1
-    is_binary : a NUL byte stands in the head
+    is_binary : a NUL byte stands in the first of the lines (one further down is a damaged line, and named)
     """
 
     lines: tuple[bytes, ...]
@@ -101,4 +101,5 @@ def _sample(head: bytes, is_whole: bool) -> Sample:
     kept = tuple(line for _, line in numbered)
     tabs = frozenset(line.count(b"\t") for line in kept)
     widths = Counter(len(line.split()) for line in kept)
-    return Sample(kept, tabs, widths, numbered[0][0] if numbered else 1, b"\0" in head)
+    is_binary = b"\0" in (kept[0] if kept else head)
+    return Sample(kept, tabs, widths, numbered[0][0] if numbered else 1, is_binary)

@@ -8,6 +8,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import BinaryIO
@@ -102,17 +103,17 @@ class Input:
 
     def stored_start(self, part: str | None = None) -> bytes:
         """The first bytes of a part as stored, at most 4,096."""
-        with _naming(self.where(part)):
-            return self._reader(part or self.parts[0])(START_BYTES)
+        with self._reading(part or self.parts[0]) as read:
+            return read(START_BYTES)
 
     def open_binary(self, part: str | None = None) -> BinaryIO:
         """The bytes of a part, decompressed and not decoded; can be sought in unless the part is compressed."""
         part = part or self.parts[0]
         start = self.stored_start(part)
         if compression(start):
-            pieces = decompressed(self._reader(part), start, self.where(part))
-            return io.BufferedReader(readable(reader_of(pieces)))
-        return self._spool.whole() if self._spool else _open(part)
+            return io.BufferedReader(readable(reader_of(self._decompressed(part, start))))
+        with _naming(self.where(part)):
+            return self._spool.whole() if self._spool else _open(part)
 
     def chunks(self, progress: Progress | None = None, quoted: bool = False) -> Iterator[Chunk]:
         """The text of all parts in chunks of about CHUNK_BYTES, each cut behind a line end.
@@ -128,41 +129,47 @@ class Input:
                 first_line += data.count(b"\n") if chunk.num_lines is None else chunk.num_lines
 
     def _chunks(self, part: str, progress: Progress | None, quoted: bool) -> Iterator[bytes]:
-        with _naming(self.where(part)):
-            start = self.stored_start(part)
-            is_plain = not (self._spool or quoted or compression(start) or wide_encoding(start))
-            if is_plain and not _is_old_mac(start):
+        start = self.stored_start(part)
+        is_plain = not (self._spool or quoted or compression(start) or wide_encoding(start))
+        if is_plain and not _is_old_mac(start):
+            with _naming(self.where(part)):
                 yield from _plain_chunks(part, len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0, progress)
-                return
-            pieces = self._text(part, progress)
-            first = next(pieces, b"")
-            if _is_old_mac(first):
-                first, pieces = _line_ends(first), (piece.replace(b"\r", b"\n") for piece in pieces)
-            yield from cut(_chain(first, pieces), CHUNK_BYTES, quoted)
+            return
+        pieces = self._text(part, progress)
+        first = next(pieces, b"")
+        if _is_old_mac(first):
+            first, pieces = _line_ends(first), (piece.replace(b"\r", b"\n") for piece in pieces)
+        yield from cut(_chain(first, pieces), CHUNK_BYTES, quoted)
 
     def _text(self, part: str, progress: Progress | None = None) -> Iterator[bytes]:
-        with _naming(self.where(part)):
-            start = self.stored_start(part)
-            pieces = decompressed(self._reader(part, progress), start, self.where(part))
-            yield from text_pieces(pieces, self.where(part))
+        pieces = self._decompressed(part, self.stored_start(part), progress)
+        return text_pieces(pieces, self.where(part))
 
-    def _reader(self, part: str, progress: Progress | None = None) -> Read:
+    def _decompressed(self, part: str, start: bytes, progress: Progress | None = None) -> Iterator[bytes]:
+        with self._reading(part, progress) as read:
+            yield from decompressed(read, start, self.where(part))
+
+    @contextmanager
+    def _reading(self, part: str, progress: Progress | None = None) -> Iterator[Read]:
         """A function that reads the stored bytes of a part from its beginning."""
-        read = self._spool.reader() if self._spool else _file_reader(part)
-        if progress is None:
-            return read
-
-        def told(size: int) -> bytes:
-            data = read(size)
-            progress(len(data))
-            return data
-
-        return told
+        with _naming(self.where(part)):
+            if self._spool:
+                yield _told(self._spool.reader(), progress)
+            else:
+                with _open(part, buffering=0) as file:
+                    yield _told(file.read, progress)
 
 
-def _file_reader(part: str) -> Read:
-    file = _open(part, buffering=0)
-    return lambda size: file.read(size) or b""
+def _told(read: Read, progress: Progress | None) -> Read:
+    if progress is None:
+        return read
+
+    def told(size: int) -> bytes:
+        data = read(size)
+        progress(len(data))
+        return data
+
+    return told
 
 
 def _open(part: str, buffering: int = -1) -> BinaryIO:
@@ -257,7 +264,8 @@ def _one_file(path: str) -> Input:
     if stat.S_ISREG(found.st_mode):
         with _open(path):
             return Input(path, (path,), found.st_size)
-    return Input(path, (path,), None, Spool(_file_reader(path)))
+    file = _open(path, buffering=0)
+    return Input(path, (path,), None, Spool(file.read, file.close))
 
 
 def _in_parts(path: str, names: list[str], what: str) -> Input:

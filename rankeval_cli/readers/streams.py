@@ -257,11 +257,15 @@ def _no_space(problem: OSError) -> RankevalError:
 class Spool:
     """Input that comes only once, copied to an unlinked temporary file as it passes, so that it can be read again."""
 
-    def __init__(self, read: Read) -> None:
-        self._read = read
+    def __init__(self, read: Read, close: Callable[[], None] = lambda: None) -> None:
+        self._read, self._close = read, close
         self._file = temporary_file()
         self._size = 0
         self._lock = threading.Lock()
+
+    def __del__(self) -> None:
+        self._close()
+        self._file.close()
 
     def reader(self) -> Read:
         """A function that reads from the beginning."""

@@ -10,7 +10,7 @@ from rankeval_cli.readers import fast, layout, lines
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.layout import Layout, Plan
 from rankeval_cli.readers.ranks import CHOOSE, RankWatch, third_column
-from rankeval_cli.readers.sample import Sample, sample_of
+from rankeval_cli.readers.sample import sample_of
 from rankeval_cli.readers.source import Chunk, Input
 from rankeval_cli.readers.values import parse_number
 
@@ -84,13 +84,13 @@ class TextTable:
         return found[:10]
 
 
-def _opened(source: Input, options: ReadOptions, choose: Callable[[Sample, Input], Layout]) -> TextTable:
+def _opened(source: Input, role: Role, options: ReadOptions, chosen: Layout) -> TextTable:
     sample = sample_of(source)
-    chosen = choose(sample, source)
-    separator = b"\t" if sample.tabs == {chosen.width - 1} else None
-    if chosen.is_loose and len(sample.tabs) == 1 and min(sample.tabs) >= chosen.width - 1:
-        separator = b"\t"
-    return TextTable(source, Plan(chosen, separator, options.grade_map if chosen.role == "qrels" else None))
+    separator, width = sample.shape(role)
+    if width != chosen.width:  # the user named the format, or the layout is loose
+        counts = sample.tabs if chosen.is_loose else {chosen.width - 1}
+        separator = b"\t" if sample.tabs == counts and min(counts, default=0) >= chosen.width - 1 else None
+    return TextTable(source, Plan(chosen, separator, options.grade_map if role == "qrels" else None))
 
 
 def _fits_width(source: Input, role: Role, options: ReadOptions, *widths: int) -> bool:
@@ -103,13 +103,12 @@ def _fits_trec(source: Input, role: Role, options: ReadOptions) -> bool:
 
 
 def _trec(source: Input, role: Role, options: ReadOptions) -> TextTable:
-    def choose(sample: Sample, source: Input) -> Layout:
-        if role == "qrels":
-            return layout.TREC_QRELS
-        is_untagged = sample.tabs == {4} or set(sample.widths) == {5}
-        return layout.TREC_UNTAGGED if is_untagged and sample.tabs != {5} else layout.TREC_RUN
-
-    return _opened(source, options, choose)
+    if role == "qrels":
+        return _opened(source, role, options, layout.TREC_QRELS)
+    sample = sample_of(source)
+    separator, width = sample.shape(role)
+    is_untagged = width == 5 and (separator is not None or set(sample.widths) == {5})
+    return _opened(source, role, options, layout.TREC_UNTAGGED if is_untagged else layout.TREC_RUN)
 
 
 def _fits_msmarco(source: Input, role: Role, options: ReadOptions) -> bool:
@@ -117,16 +116,15 @@ def _fits_msmarco(source: Input, role: Role, options: ReadOptions) -> bool:
 
 
 def _msmarco(source: Input, role: Role, options: ReadOptions) -> TextTable:
-    def choose(sample: Sample, source: Input) -> Layout:
-        if role == "qrels":
-            return layout.MSMARCO_PAIRS if sample.shape(role)[1] == 2 else layout.MSMARCO_GRADES
-        kind = third_column(sample.columns(b"\t" if sample.tabs == {2} else None, 3, 0, 2))
-        if kind == "unclear":
-            what = "the third column holds whole numbers that do not rise by one from 1, so it may be a rank or a score"
-            raise InputError(what, source.path, CHOOSE)
-        return layout.MSMARCO_COUNTED if kind == "rank" else layout.MSMARCO_SCORE
-
-    return _opened(source, options, choose)
+    sample = sample_of(source)
+    separator, width = sample.shape(role)
+    if role == "qrels":
+        return _opened(source, role, options, layout.MSMARCO_PAIRS if width == 2 else layout.MSMARCO_GRADES)
+    kind = third_column(sample.columns(separator, 3, 0, 2))
+    if kind == "unclear":
+        what = "the third column holds whole numbers that do not rise by one from 1, so it may be a rank or a score"
+        raise InputError(what, source.where(), CHOOSE)
+    return _opened(source, role, options, layout.MSMARCO_COUNTED if kind == "rank" else layout.MSMARCO_SCORE)
 
 
 def _fits_colbert(source: Input, role: Role, options: ReadOptions) -> bool:
@@ -139,7 +137,7 @@ def _fits_colbert(source: Input, role: Role, options: ReadOptions) -> bool:
 
 
 def _only(chosen: Layout) -> Callable[[Input, Role, ReadOptions], TextTable]:
-    return lambda source, role, options: _opened(source, options, lambda sample, source: chosen)
+    return lambda source, role, options: _opened(source, role, options, chosen)
 
 
 def _never(source: Input, role: Role, options: ReadOptions) -> bool:
