@@ -48,11 +48,11 @@ def _inner_types(
 ) -> dict[str, pl.DataType]:
     hint = "one row a query has a query id and lists of equal length, one of documents and one of numbers"
     for name in columns.used:
-        if (name == columns.query) == (name in lists):
-            kind = "is" if name in lists else "is no list:"
-            raise InputError(
-                f"column `{name}` {kind} {type_name(types[name])}, but `{lists[0]}` holds lists", where, hint
-            )
+        if name == columns.query and name in lists:
+            raise InputError(f"column `{name}` holds lists of queries", where, hint)
+        if name != columns.query and name not in lists:
+            what = f"column `{name}` holds no lists (but {type_name(types[name])}), and `{lists[0]}` does"
+            raise InputError(what, where, hint)
     return {name: inner_type(dtype) if name in lists else dtype for name, dtype in types.items()}
 
 
@@ -128,12 +128,8 @@ def _refuse_ragged(frame: pl.DataFrame, lengths: pl.DataFrame, place: Place) -> 
         differs = lengths[name] != lengths[first]
         if differs.any():
             row = int(differs.arg_true()[0])
-            long, short = lengths[first][row], lengths[name][row]
-            raise InputError(
-                f"`{first}` has {long:,} elements and `{name}` {short:,}",
-                place(row),
-                "lists in one row are equally long",
-            )
+            what = f"`{first}` has length {lengths[first][row]:,} and `{name}` length {lengths[name][row]:,}"
+            raise InputError(what, place(row), "lists in one row are equally long")
 
 
 def _flat(
@@ -145,7 +141,7 @@ def _flat(
     import polars as pl
 
     found = {"query": _ids(frame[columns.query], place), "doc": _ids(frame[columns.doc], place)}
-    rank = _ranks(frame, columns)
+    rank = _ranks(frame, columns) if reading.role == "run" else None
     name = reading.noun
     if columns.value is not None:
         found[name] = _values(frame[columns.value], reading, place)
@@ -153,7 +149,7 @@ def _flat(
         found[name] = _scores_of_ranks(rank, frame, columns, place)
     else:
         found[name] = pl.repeat(1.0, frame.height, dtype=pl.Float64, eager=True)
-    if rank is not None and reading.role == "run":
+    if rank is not None:
         found["rank"] = rank
     return pl.DataFrame(found)
 

@@ -90,8 +90,8 @@ def _list_piece(
         if not is_list(record[name]):
             raise InputError(f"`{name}` is {named(record[name])}, not a list", where, f"`{columns.doc}` is one")
         if len(record[name]) != len(record[columns.doc]):
-            lengths = f"`{columns.doc}` has {len(record[columns.doc])} elements and `{name}` {len(record[name])}"
-            raise InputError(lengths, where, "lists in one record are equally long")
+            what = f"`{columns.doc}` has length {len(record[columns.doc]):,} and `{name}` length {len(record[name]):,}"
+            raise InputError(what, where, "lists in one record are equally long")
     docs = record[columns.doc]
     if columns.value is None and columns.rank is None:
         return ranking(query, docs, "ranks", reading, key_path(where, columns.doc))._replace(number=number)

@@ -261,9 +261,10 @@ def test_words_of_a_grade_map_take_the_fast_way(write: Write, monkeypatch: pytes
 
 
 # Everything that the two ways could read differently, and little else.
-DOUBTFUL = st.sampled_from(
-    ["q", "d", '"', '""', ",", "\n", "\r", "\r\n", " ", "1", "0.5", ".5", "5.", "+1", "1e5", "nan", "inf", "-Infinity", "1_0", "0x1", "true", "\ufeff", "\x00", "é", "E", "-0.0", "\n\n", "q,d,1\n", 'q,"d",1\n', "q,d,1\r\n", "q,d,1,\n"]
-)
+SIGNS = ["q", "d", '"', '""', ",", "\n", "\r", "\r\n", "\n\n", " ", "\ufeff", "\0", "é", "E", "true"]
+NUMBERS = ["1", "0.5", ".5", "5.", "+1", "1e5", "nan", "inf", "-Infinity", "1_0", "0x1", "-0.0"]
+LINES = ["q,d,1\n", 'q,"d",1\n', "q,d,1\r\n", "q,d,1,\n"]
+DOUBTFUL = st.sampled_from(SIGNS) | st.sampled_from(NUMBERS) | st.sampled_from(LINES)
 HEADERS = (
     "query,doc,score\n",
     "query,doc,score,t\n",
