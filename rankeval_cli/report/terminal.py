@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Color = Literal["auto", "always", "never"]
 
 PROGRESS_DELAY_S = 0.5  # what is done sooner needs no bar
+WIDE_BAR = 60  # columns; below, a percentage stands for the bytes
 _VERDICT_STYLES = {"passed": "green", "failed": "bold red", "warning": "yellow"}
 
 
@@ -170,12 +171,22 @@ class _Bar:
 
     def _start(self) -> tuple[Progress, TaskID]:
         from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+        from rich.table import Column
 
         console = Console(stderr=True, no_color=not wants_color(self.color, sys.stderr), highlight=False)
-        text = TextColumn("{task.description}", markup=False)
-        columns = (text, BarColumn(bar_width=None), DownloadColumn(), TimeRemainingColumn(compact=True))
-        bar = Progress(*columns, console=console, transient=True)
+        label = Column(max_width=max(8, console.width // 3), no_wrap=True, overflow="ellipsis")
+        text = TextColumn("{task.description}", markup=False, table_column=label)
+        done = DownloadColumn() if console.width >= WIDE_BAR or self.total_bytes is None else TaskProgressColumn()
+        left = TimeRemainingColumn(compact=True)
+        bar = Progress(text, BarColumn(bar_width=None), done, left, console=console, transient=True)
         task = bar.add_task(self.label, total=self.total_bytes, completed=self.done_bytes)
         bar.start()
         return bar, task
