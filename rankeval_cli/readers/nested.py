@@ -220,7 +220,8 @@ def _bad_unicode(pieces: list[Piece], place: Place) -> InputError:
                     text.encode()
                 except UnicodeEncodeError:
                     what, hint = id_complaint(text, name)
-                    return InputError(what, ascii(place(piece, i)), hint)
+                    where = place(piece, i).encode(errors="backslashreplace").decode()
+                    return InputError(what, where, hint)
     raise AssertionError("a text that Polars refuses can be encoded")
 
 
