@@ -115,6 +115,11 @@ def _arrow_table(obj: Any, role: Role, options: ReadOptions, name: str) -> Frame
         lists = [field.name for field in obj.schema if "list" in str(field.type)]
         columns = choose(names, role, options, name, lists)
         obj = obj.select(columns.used)
+        wide = [str(field.type) for field in obj.schema if str(field.type).startswith("decimal256")]
+        if wide:  # Polars would panic
+            raise InputError(
+                f"holds the type {wide[0]}, which cannot be read", name, "cast it to decimal128 or float64"
+            )
     try:
         frame = pl.DataFrame(obj)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
