@@ -11,7 +11,7 @@ from dataclasses import dataclass
 GAP = "  "
 GROUP_GAP = "    "
 
-Measure = Callable[[str], int]  # text -> columns that it takes in a terminal
+WidthOf = Callable[[str], int]  # text -> columns that it takes in a terminal
 Paint = Callable[[str, str], str]  # text, style ("bold", "dim") -> text
 
 
@@ -50,7 +50,7 @@ class Grid:
         return sum(self.widths) + len(GAP) * num_gaps + len(GROUP_GAP) * (len(self.groups) - 1)
 
 
-def grid(groups: Sequence[Group], rows: Sequence[Sequence[Cell]], measure: Measure) -> Grid:
+def grid(groups: Sequence[Group], rows: Sequence[Sequence[Cell]], measure: WidthOf) -> Grid:
     """The table with its widths; a group's last column grows when its title is wider than the group."""
     headings = [column for group in groups for column in group.columns]
     widths = [max([measure(heading), *(measure(row[i].text) for row in rows)]) for i, heading in enumerate(headings)]
@@ -62,7 +62,7 @@ def grid(groups: Sequence[Group], rows: Sequence[Sequence[Cell]], measure: Measu
     return Grid(tuple(groups), rows, tuple(widths))
 
 
-def lines(table: Grid, measure: Measure, paint: Paint, rule: str) -> Iterator[str]:
+def lines(table: Grid, measure: WidthOf, paint: Paint, rule: str) -> Iterator[str]:
     """The lines of a table without line ends: titles if any, headings, a rule, rows.
 
     rule : the sign that is repeated under the headings
@@ -76,7 +76,7 @@ def lines(table: Grid, measure: Measure, paint: Paint, rule: str) -> Iterator[st
         yield _line(table, row, measure, paint)
 
 
-def _titles(table: Grid, measure: Measure, paint: Paint) -> str:
+def _titles(table: Grid, measure: WidthOf, paint: Paint) -> str:
     parts, place = [], 0
     for group in table.groups:
         widths = table.widths[place : place + len(group.columns)]
@@ -86,7 +86,7 @@ def _titles(table: Grid, measure: Measure, paint: Paint) -> str:
     return GROUP_GAP.join(parts).rstrip()
 
 
-def _line(table: Grid, cells: Sequence[Cell], measure: Measure, paint: Paint) -> str:
+def _line(table: Grid, cells: Sequence[Cell], measure: WidthOf, paint: Paint) -> str:
     parts, place = [], 0
     for group in table.groups:
         columns = zip(cells[place:], table.widths[place:], group.align, strict=False)
@@ -95,7 +95,7 @@ def _line(table: Grid, cells: Sequence[Cell], measure: Measure, paint: Paint) ->
     return GROUP_GAP.join(parts).rstrip()
 
 
-def _padded(cell: Cell, width: int, align: str, measure: Measure, paint: Paint) -> str:
+def _padded(cell: Cell, width: int, align: str, measure: WidthOf, paint: Paint) -> str:
     room = " " * (width - measure(cell.text))
     text = paint(cell.text, cell.style) if cell.style and cell.text else cell.text
     return room + text if align == ">" else text + room

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rankeval_cli.model import Report, RunReport
-from rankeval_cli.report.layout import Cell, Grid, Group, Measure, Paint, grid, lines
+from rankeval_cli.report.layout import Cell, Grid, Group, Paint, WidthOf, grid, lines
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.text import (
     UNDEFINED,
@@ -32,7 +32,7 @@ class Pen:
     marks : the best run carries a `*`, since nothing can be bold
     """
 
-    measure: Measure
+    measure: WidthOf
     paint: Paint
     rule: str
     width: int | None
