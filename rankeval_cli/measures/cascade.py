@@ -68,7 +68,7 @@ def _stop_map(metric: Metric, max_grade: float) -> GainMap:
 
 
 def _grade_map(metric: Metric, max_grade: float) -> GainMap:
-    return GainMap("grade", float)
+    return GainMap(("gain", "linear"), float)  # the key of ndcg's linear gains: one view serves both
 
 
 def _rbp_variant(params: Mapping[str, Any], level: float | None) -> Measure | None:
