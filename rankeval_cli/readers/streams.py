@@ -155,14 +155,15 @@ def text_pieces(pieces: Iterator[bytes], where: str) -> Iterator[bytes]:
 
 
 def cut(pieces: Iterator[bytes], size: int, quoted: bool) -> Iterator[bytes]:
-    """Join pieces to chunks of at least `size` bytes that end at a line end; the last one ends where the text does.
+    """Join pieces to chunks of about `size` bytes that end at a line end; the last one ends where the text does.
 
+    A chunk longer than that holds a longer line (or record).
     quoted : cut only at a line end with an even number of double quotes before it
     """
     parts: list[bytes] = []
     length = 0
     is_even = True  # number of quotes in `parts`
-    for piece in pieces:
+    for piece in _at_most(pieces, size):
         stop = _last_cut(piece, is_even, quoted) if length + len(piece) >= size else 0
         if stop:
             yield b"".join([*parts, piece[:stop]])
@@ -173,6 +174,11 @@ def cut(pieces: Iterator[bytes], size: int, quoted: bool) -> Iterator[bytes]:
             is_even ^= piece.count(b'"') % 2 == 1
     if length:
         yield b"".join(parts)
+
+
+def _at_most(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
+    for piece in pieces:
+        yield from (piece[i : i + size] for i in range(0, len(piece), size))
 
 
 def _last_cut(piece: bytes, is_even: bool, quoted: bool) -> int:
