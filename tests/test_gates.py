@@ -371,6 +371,7 @@ BASELINE = "needs a baseline, which this version does not take yet"
         pytest.param("0.3 <= mrr@10 <= 0.5", "two comparisons", "own --gate", id="chain"),
         pytest.param("mrr@10 > 0.3 and map > 0.2", "two comparisons", "own --gate", id="and"),
         pytest.param("median(mrr@10 >= 0.3", "a `(` is never closed", "'median(mrr@10) >= 0.35'", id="not closed"),
+        pytest.param("mrr@10) >= 0.3", "`10)` is not a cutoff", "`mrr@10`", id="closed too often"),
         pytest.param("mrr@10 >= abc", "`abc` is not a number", "0.35 or 35%", id="word"),
         pytest.param("mrr@10 >= nan", "`nan` is not a number", "0.35 or 35%", id="nan"),
         pytest.param("mrr@10 >= 1e999", "`1e999` is not a number", "0.35 or 35%", id="infinite"),

@@ -82,7 +82,7 @@ def _find(gate: Gate, results: Sequence[Result], scores: Scores, coverage: Cover
     if isinstance(subject, Share):
         number = sum(holds(value, subject.op, subject.bound) for value in left)
         return _Found(number / len(left), len(left))
-    if subject.stat in ("ci_low", "ci_high"):
+    if subject.stat == "ci_low" or subject.stat == "ci_high":  # mypy narrows this form only
         return _end(subject, place, results, scores, rules)
     if subject.stat is None:
         value = aggregate(scores.values[place], subject.metric, rules, scores.propagate[place])

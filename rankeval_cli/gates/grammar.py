@@ -162,23 +162,17 @@ def _comparison(text: str) -> tuple[str, Op, str]:
 
 
 def _signs(text: str) -> Iterator[re.Match[str]]:
-    """Every sign of comparison, right or mistaken, outside parentheses, braces and quotes."""
-    depth, quote, place = 0, "", 0
+    """Every sign of comparison, right or mistaken, outside parentheses and braces."""
+    depth, place = 0, 0
     while place < len(text):
-        sign = text[place]
-        if quote:
-            quote = "" if sign == quote else quote
-        elif sign in "'\"":
-            quote = sign
-        elif sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth = max(0, depth - 1)
-        elif depth == 0 and (match := SIGN.match(text, place)):
+        match = SIGN.match(text, place) if depth == 0 else None
+        if match:
             yield match
-            place = match.end()
-            continue
-        place += 1
+        elif text[place] in "([{":
+            depth += 1
+        elif text[place] in ")]}":
+            depth = max(0, depth - 1)
+        place = match.end() if match else place + 1
 
 
 def _not_compared(text: str, signs: list[re.Match[str]]) -> NoReturn:
