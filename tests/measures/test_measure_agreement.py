@@ -106,14 +106,17 @@ IR_MEASURES = [
 def test_values_are_those_of_ir_measures(qrels, docs):
     """Without ties, which its providers break differently; it counts a negative grade as a judgment, we do not."""
     run = {doc: float(-place) for place, doc in enumerate(docs)}
-    measures = {word: ir_measures.parse_measure(word) for word in IR_MEASURES}
-    found = ir_measures.iter_calc(list(measures.values()), {"q": qrels}, {"q": run})
-    theirs = {str(item.measure): item.value for item in found}
-    for word, measure in measures.items():
-        if measure.NAME == "Judged" and min(qrels.values()) < 0:
+    for word in IR_MEASURES:
+        if word.startswith("Judged") and min(qrels.values()) < 0:
             continue
         value = kernel_value(parse(word)[0], ranked(qrels, run))
-        assert value == pytest.approx(theirs[str(measure)], rel=1e-12), word
+        assert value == pytest.approx(ir_measures_value(word, qrels, run), rel=1e-12), word
+
+
+def ir_measures_value(word, qrels, run) -> float:
+    """One measure alone: asked for together, one with `gains` spoils the others, depending on the order of a set."""
+    (found,) = ir_measures.iter_calc([ir_measures.parse_measure(word)], {"q": qrels}, {"q": run})
+    return found.value
 
 
 @given(labels=st.lists(st.sampled_from([0, 1]), min_size=2, max_size=15), data=st.data())
