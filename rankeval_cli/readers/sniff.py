@@ -17,7 +17,8 @@ from rankeval_cli.readers.source import Input
 if TYPE_CHECKING:
     import polars as pl
 
-NOUNS: dict[Role, str] = {"run": "run", "qrels": "judgments"}
+SEE_FORMATS = "`rankeval formats` shows what can be read"
+NOUNS: dict[Role, str] = {"run": "a run", "qrels": "judgments"}
 CONTENTS: dict[Role, str] = {"run": "no results", "qrels": "no judgments"}
 MIN_FRACTIONS = 20  # more distinct fractional values than that are scores, not grades
 GRADES = (-2, 10)  # whole numbers in this range may all be grades
@@ -65,34 +66,28 @@ def _named(name: str, role: Role) -> Format:
         hint = did_you_mean(name, fitting) or f"formats are {', '.join(fitting)}"
         raise UsageError(f"unknown format `{shown(name)}`", hint=hint)
     if not _plays(found, role):
-        what = f"format `{found.name}` holds no {NOUNS[role]}"
+        what = f"{NOUNS[role]} cannot have the format `{found.name}`"
         raise UsageError(what, hint=f"formats of {NOUNS[role]} are {', '.join(fitting)}")
     return found
 
 
 def _unknown(source: Input, role: Role, options: ReadOptions) -> InputError:
     """What was seen and what was expected, for an input that no format fits."""
-    where, other = source.where(), "run" if role == "qrels" else "qrels"
-    found = fitting(source, other, options)  # type: ignore[arg-type]
-    if found is not None:
-        what = f"holds {'a run' if other == 'run' else 'judgments'} ({found.name}), not {_a(role)}"
+    where, sample = source.where(), sample_of(source)
+    other: Role = "run" if role == "qrels" else "qrels"
+    if (found := fitting(source, other, options)) is not None:
+        what = f"holds {NOUNS[other]} ({found.name}), not {NOUNS[role]}"
         return InputError(what, where, "runs come first and judgments last: rankeval RUN QRELS")
-    sample = sample_of(source)
     if sample.is_binary:
         return _binary(source, where)
-    if not sample.lines and source.head_is_whole:
-        return InputError(
-            f"is empty: {CONTENTS[role]}, only blank lines and comments", where, "check how it was written"
-        )
+    if sample.lines:
+        return _unknown_lines(sample, role, options, where)
+    if source.head_is_whole:
+        what = f"is empty: {CONTENTS[role]}, only blank lines and comments"
+        return InputError(what, where, "check that it was written whole")
     first = shown(source.head().split(b"\n", 1)[0].decode(errors="replace"))
-    if not sample.lines:
-        what = f"has no line end in its first megabyte, and is no layout of {NOUNS[role]} that is known: `{first}`"
-        return InputError(what, where, "`rankeval formats` shows what can be read")
-    return _unknown_lines(sample, role, options, where)
-
-
-def _a(role: Role) -> str:
-    return "a run" if role == "run" else "judgments"
+    what = f"one line of more than a megabyte, which fits no layout of {NOUNS[role]}: `{first}`"
+    return InputError(what, where, SEE_FORMATS)
 
 
 def _binary(source: Input, where: str) -> InputError:
@@ -103,7 +98,7 @@ def _binary(source: Input, where: str) -> InputError:
     if name is None and b"\0" in start[:2]:
         hint = "if it is UTF-16 text, save it as UTF-8"
     what = f"is {name}, which is not read" if name else "holds NUL bytes, so it is a binary file that is not known"
-    return InputError(what, where, hint or "`rankeval formats` shows what can be read")
+    return InputError(what, where, hint or SEE_FORMATS)
 
 
 def _unknown_lines(sample: Sample, role: Role, options: ReadOptions, where: str) -> InputError:
@@ -115,11 +110,14 @@ def _unknown_lines(sample: Sample, role: Role, options: ReadOptions, where: str)
     place, text = f"{where}:{sample.first_line}", shown(line.decode(errors="replace").rstrip())
     columns = "1 column" if width == 1 else f"{width} columns"
     if sample.has_header(role, options):
-        what = f"line {sample.first_line} is a header that is not understood: `{text}`"
-        return InputError(what, place, "separate its columns by commas or tabs, or take the header away")
+        return InputError(
+            f"a header between blanks: `{text}`",
+            place,
+            "separate its columns by commas or tabs, or take the header away",
+        )
     what = f"{columns} between {'tabs' if separator else 'blanks'}, which fits no layout of {NOUNS[role]}: `{text}`"
     what += f"; in a TREC file there are {layout.width} ({layout.shape})"
-    hint = width_hint(layout, separator) if width > layout.width else "`rankeval formats` shows what can be read"
+    hint = width_hint(layout, separator) if width > layout.width else SEE_FORMATS
     if b"," in line and width < layout.width:
         hint = "a CSV file needs a header, such as query,doc," + ("score" if role == "run" else "grade")
     return InputError(what, place, hint)

@@ -99,7 +99,13 @@ def _fits_width(source: Input, role: Role, options: ReadOptions, *widths: int) -
 
 
 def _fits_trec(source: Input, role: Role, options: ReadOptions) -> bool:
-    return _fits_width(source, role, options, *((5, 6) if role == "run" else (4,)))
+    if role == "qrels":
+        return _fits_width(source, role, options, 4)
+    if not _fits_width(source, role, options, 5, 6):
+        return False
+    separator, width = sample_of(source).shape(role)
+    scores = sample_of(source).columns(separator, width, 0, 4)
+    return width == 6 or any(parse_number(score) is not None for _, score in scores)
 
 
 def _trec(source: Input, role: Role, options: ReadOptions) -> TextTable:
