@@ -31,11 +31,13 @@ class ReadOptions:
     format : a name in FORMATS, or None to recognise it
     columns : role (`query`, `doc`, `score`, `grade`, `rank`) -> column name in the file
     grade_map : word -> grade, for grades that are words
+    beside : the judgments' input when a run is opened, for layouts whose runs have no ids of their own (LETOR)
     """
 
     format: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     grade_map: Mapping[str, float] | None = None
+    beside: Input | None = None
 
 
 class Table(Protocol):

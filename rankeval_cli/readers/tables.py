@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
-from rankeval_cli.readers import parquet
+from rankeval_cli.readers import letor, parquet
 from rankeval_cli.readers.cells import Layout, Text, cells_of, exact, fast
 from rankeval_cli.readers.columns import choose, recognised
 from rankeval_cli.readers.delimited import NEWLINE, Place, count, headers_by_separator, read_header
@@ -170,4 +170,5 @@ FORMATS = (
         open=lambda source, role, options: DelimitedTable(source, role, options, "tsv"),
     ),
     *parquet.FORMATS,
+    *letor.FORMATS,
 )
