@@ -86,7 +86,10 @@ def played(example: str) -> str:
     if missing := missing_tools(example):
         print(f"warning: {missing} is not installed: an example of README.md was not run", file=sys.stderr)
         return example
-    return "\n".join(f"$ {command}\n{run(command)}" for command in commands)
+    shown = "\n".join(f"$ {command}\n{run(command)}" for command in commands)
+    if "this is a bug in rankeval" in shown:
+        sys.exit(f"error: an example of README.md ends in a bug\n{shown}")
+    return shown
 
 
 def missing_tools(example: str) -> str | None:
@@ -122,7 +125,8 @@ def run(command: str) -> str:
         child.wait(timeout=TIMEOUT_S)
     finally:
         os.close(ours)
-    return "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)  # some jq colour what a terminal gets, whatever NO_COLOR says
+    return "".join(f"{line.rstrip()}\n" for line in plain.splitlines())
 
 
 def environment() -> dict[str, str]:

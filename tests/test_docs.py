@@ -21,6 +21,7 @@ import generate
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"(?<=```console\n).*?(?=```)", README, flags=re.DOTALL)
+PYTHON = re.findall(r"(?<=```pycon\n).*?(?=```)", README, flags=re.DOTALL)
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "sample_data/README.md", *sorted(ROOT.glob("docs/*.md"))]
 MODULES = sorted(
     module.name
@@ -65,11 +66,12 @@ def fence(output: str) -> str:
     return f"```console\n$ echo one; echo two >&2\n{output}\n```\n"
 
 
-def test_python_example_of_the_readme(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("example", PYTHON, ids=lambda text: text.splitlines()[0])
+def test_python_example_of_the_readme(example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
-    assert result.attempted
-    assert not result.failed
+    test = doctest.DocTestParser().get_doctest(example, {}, "README.md", "README.md", 0)
+    assert test.examples
+    assert not doctest.DocTestRunner().run(test).failed
 
 
 @pytest.mark.parametrize("name", ["rankeval_cli", *MODULES])
