@@ -62,6 +62,11 @@ def record_layout(record: Any, role: Role, options: ReadOptions, where: str) -> 
 def record_piece(record: Any, layout: RecordLayout, reading: Reading, number: int, where: str) -> Piece:
     """One record as a piece; InputError naming the key that is absent, or whose value is no id or no number."""
     columns = layout.columns
+    if type(record) is dict and not layout.lists and columns.rank is None:  # the usual one, a fifth faster
+        query, doc = record.get(columns.query), record.get(columns.doc)
+        value = record.get(columns.value)
+        if type(query) is str and type(doc) is str and type(value) is float and query and doc:
+            return Piece(number, query, [doc], [value], None)
     if not isinstance(record, Mapping):
         if isinstance(record, Pairs):
             raise InputError("has a key twice", where, "give each value its own key")
