@@ -148,8 +148,11 @@ def _fits(source: Input, role: Role, options: ReadOptions, separators: tuple[str
 
 
 def _fits_csv(source: Input, role: Role, options: ReadOptions) -> bool:
-    has_fields = bool(headers_by_separator(source.head(), CSV_SEPARATORS, source.where()))
-    return (has_fields and bool(_CSV_NAME.search(source.path))) or _fits(source, role, options, CSV_SEPARATORS)
+    """As `_fits`; or the file is called so, is no JSON, and has fields: then the error is about the header."""
+    if _fits(source, role, options, CSV_SEPARATORS):
+        return True
+    is_called_so = bool(_CSV_NAME.search(source.path)) and source.head().lstrip()[:1] not in (b"{", b"[")
+    return is_called_so and bool(headers_by_separator(source.head(), CSV_SEPARATORS, source.where()))
 
 
 FORMATS = (

@@ -361,6 +361,11 @@ def test_other_layouts_are_left_alone(text: str, tmp_path: Path) -> None:
     assert [format.name for format in tables.FORMATS if format.fits(found, "run", ReadOptions())] == []
 
 
+def test_json_called_csv_is_left_alone(write: Write) -> None:
+    found = open_input(str(write('{"q1": {"a": 1, "b": 2}}')))
+    assert not any(format.fits(found, "run", ReadOptions()) for format in tables.FORMATS)
+
+
 def test_a_format_asked_for_by_name_is_refused_when_there_is_no_header(write: Write) -> None:
     path = write("")
     format = next(format for format in tables.FORMATS if format.name == "csv")
