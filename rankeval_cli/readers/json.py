@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from rankeval_cli.readers.source import Input
 
 MTEB_META = "mteb_model_meta"
-_START = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\[{"\]])')
+_START = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\[{"\]0-9-])')
 _TOKEN = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+)', re.DOTALL)
 
 

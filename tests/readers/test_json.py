@@ -158,6 +158,7 @@ ERRORS: dict[str, tuple[str | bytes, Role, str, tuple[str, ...]]] = {
         ", entry 2",
         ("is `5`, not an object",),
     ),
+    "array of numbers": ("[1, 2]", "run", ", entry 1", ("is `1`, not an object",)),
     "array of arrays": ('[["q1", "a", 1]]', "run", ", entry 1", ("is a list, not an object",)),
     "record with unknown keys": (
         '[{"a": 1, "b": 2}]',
