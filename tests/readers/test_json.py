@@ -92,6 +92,11 @@ RUNS: dict[str, tuple[str, str, list[tuple[Any, ...]]]] = {
         "jsonl",
         [("q1", "a", 1.0)],
     ),
+    "lines with ranks in lists": (
+        '{"qid": "q1", "docs": ["b", "a"], "ranks": [1, 2]}\n{"qid": "q2", "docs": [], "ranks": []}\n',
+        "jsonl",
+        RANKED,
+    ),
     "lines of dicts": ('{"q1": {"a": 1}}\n{"q2": {"a": 2}}\n', "jsonl", [("q1", "a", 1.0), ("q2", "a", 2.0)]),
 }
 
@@ -129,6 +134,7 @@ def test_judgments_are_read_from_each_layout(text: str, options: dict[str, Any],
 
 
 LINE = '{"qid": "q1", "doc": "a", "score": 1}\n'
+LIST = '{"qid": "q", "docs": ["b", "a"], "ranks": [2, 1]}\n'
 ERRORS: dict[str, tuple[str | bytes, Role, str, tuple[str, ...]]] = {
     "score is a word": ('{"q1": {"a": "x"}}', "run", '["q1"]["a"]', ("score `x` is not a number",)),
     "score is null": ('{"q1": {"a": null}}', "run", '["q1"]["a"]', ("score is null",)),
@@ -205,6 +211,16 @@ ERRORS: dict[str, tuple[str | bytes, Role, str, tuple[str, ...]]] = {
     "huge number": ('{"q1":\n {"a": 1' + "0" * 5000 + "}}", "run", ":1", ("cannot be read", "4300")),
     "line is cut off": (LINE + "\n" + '{"qid": "q1", "d', "run", ":3", ("no valid JSON",)),
     "line without a key": (LINE + '{"qid": "q1", "score": 1}\n', "run", ":2", ("no key `doc`",)),
+    "first line is a list": ('["q1"]\n' + LINE, "run", ":2", ("extra data", "jsonl")),
+    "later line of dicts is a list": ('{"q1": {"a": 1}}\n["q1"]\n', "run", ":2", ("is a list, not an object",)),
+    "list without a list": (
+        LIST + '{"qid": "q", "docs": ["a"], "ranks": 1}',
+        "run",
+        ":2",
+        ("`ranks` is `1`, not a list",),
+    ),
+    "rank list with a word": (LIST + '{"qid": "q", "docs": ["a"], "ranks": ["x"]}', "run", ":2", ("rank `x`",)),
+    "rank decides and is a word": ('[{"qid": "q", "doc": "a", "rank": "x"}]', "run", ", entry 1", ("rank `x`",)),
     "line is a list": (LINE + '["q1", "a", 1]\n', "run", ":2", ("is a list, not an object",)),
     "line with a word": (LINE + '\n{"qid": "q1", "doc": "b", "score": "x"}\n', "run", ":3", ("score `x`",)),
     "line with NaN": (LINE + LINE + '{"qid": "q1", "doc": "b", "score": NaN}\n', "run", ":3", ("NaN",)),
