@@ -95,7 +95,8 @@ def _open_all(request: Request, names: Sequence[str]) -> tuple[list[Table], Tabl
     is_named = request.run_options.format or request.qrels_options.format
     if isinstance(qrels, Input) and not is_named:
         check_swapped([run for run in runs if isinstance(run, Input)], qrels)
-    tables = [table_of(run, "run", request.run_options, name) for run, name in zip(runs, names, strict=True)]
+    options = replace(request.run_options, beside=qrels if isinstance(qrels, Input) else None)
+    tables = [table_of(run, "run", options, name) for run, name in zip(runs, names, strict=True)]
     return tables, table_of(qrels, "qrels", request.qrels_options, "qrels")
 
 

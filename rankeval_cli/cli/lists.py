@@ -22,9 +22,9 @@ def measures(
     from rankeval_cli.report import write_lines
 
     if name is None:
-        write_lines(_aligned([(row.name, ", ".join(row.aliases), row.title) for row in table()]))
+        write_lines(_aligned([(name, aliases, title) for name, aliases, title, *_ in table()]))
     else:
-        write_lines([describe(find(name) or parse(name)[0].measure)])
+        write_lines([describe(find(name) or parse(name)[0].measure).rstrip()])
     return ExitCode.OK
 
 
