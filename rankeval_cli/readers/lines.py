@@ -70,8 +70,14 @@ def read_lines(data: bytes, where: str, first_line: int, plan: Plan, noted: Note
             note_comment(line, plan, noted)
             continue
         fields = split(line, plan.separator)
-        if fields:
-            yield _row(line, fields, f"{where}:{number}", number, plan)
+        if not fields:
+            continue
+        try:
+            row = _row(line, fields, number, plan)
+        except InputError as error:
+            error.where = f"{where}:{number}"
+            raise
+        yield row
 
 
 def note_comment(line: bytes, plan: Plan, noted: Noted) -> None:
@@ -81,7 +87,7 @@ def note_comment(line: bytes, plan: Plan, noted: Noted) -> None:
     if not _has_width(fields, plan.layout):
         return
     try:
-        _row(line[1:], fields, "", 0, plan)
+        _row(line[1:], fields, 0, plan)
     except InputError:
         return
     noted.data_comments += 1
@@ -91,42 +97,39 @@ def _has_width(fields: list[bytes], layout: Layout) -> bool:
     return len(fields) == layout.width or (layout.is_loose and len(fields) > layout.width)
 
 
-def _row(line: bytes, fields: list[bytes], place: str, number: int, plan: Plan) -> Row:
+def _row(line: bytes, fields: list[bytes], number: int, plan: Plan) -> Row:
+    """One row; the InputError that it raises has no place yet."""
     if b"\0" in line:
-        raise InputError("holds a NUL byte, so this is no text file", place, "give a text file")
+        raise InputError("holds a NUL byte, so this is no text file", hint="give a text file")
     if not _has_width(fields, plan.layout):
-        raise _wrong_width(line, fields, place, plan)
+        raise _wrong_width(line, fields, plan)
     try:
         line.decode()
     except UnicodeDecodeError as problem:
-        raise _not_utf8(line, problem, place) from None
+        raise _not_utf8(line, problem) from None
     named = {name: text.decode() for name, text in zip(plan.layout.columns, fields, strict=False)}
     for name, word in (("query", "query id"), ("doc", "document id")):
         if not named[name]:
-            raise InputError(f"the {word} is empty", place, f"columns are {plan.layout.shape}")
+            raise InputError(f"the {word} is empty", hint=f"columns are {plan.layout.shape}")
     rank = whole(named["rank"]) if "rank" in named else None
-    return Row(number, named["query"], named["doc"], _value(named, rank, place, plan), rank, named.get("tag"))
+    return Row(number, named["query"], named["doc"], _value(named, rank, plan), rank, named.get("tag"))
 
 
-def _value(named: dict[str, str], rank: int | None, place: str, plan: Plan) -> float:
+def _value(named: dict[str, str], rank: int | None, plan: Plan) -> float:
     kind = plan.layout.value
     if kind is None:
         return 1.0
     text = named[kind]
     if kind == "rank":
         if rank is None:
-            raise InputError(f"rank `{shown(text)}` is no whole number", place, _rank_hint(plan.layout))
-        return -float(rank)
+            raise InputError(f"rank `{shown(text)}` is no whole number", hint=_rank_hint(plan.layout))
+        return 0.0 - rank  # no -0.0
     mapped = (plan.grade_map or {}).get(text) if kind == "grade" else None
     value = parse_number(text) if mapped is None else float(mapped)
     if value is None or value != value or (kind == "grade" and value in (float("inf"), float("-inf"))):
-        raise InputError(*_complaint(text, plan, kind, place))
+        what, hint = value_complaint(shown(text), plan.layout.role, kind)
+        raise InputError(what, hint=hint or f"columns are {plan.layout.shape}")
     return value
-
-
-def _complaint(text: str, plan: Plan, kind: str, place: str) -> tuple[str, str, str | None]:
-    what, hint = value_complaint(shown(text), plan.layout.role, kind)
-    return what, place, hint or f"columns are {plan.layout.shape}"
 
 
 def _rank_hint(layout: Layout) -> str:
@@ -135,17 +138,17 @@ def _rank_hint(layout: Layout) -> str:
     return "if the third column is a score: --run-format msmarco-score"
 
 
-def _wrong_width(line: bytes, fields: list[bytes], place: str, plan: Plan) -> InputError:
+def _wrong_width(line: bytes, fields: list[bytes], plan: Plan) -> InputError:
     layout, found = plan.layout, len(fields)
     count = "1 field" if found == 1 else f"{found} fields"
     least = "at least " if layout.is_loose else ""
     text = shown(line.decode(errors="replace").rstrip("\r"))
     what = f"{count} where {least}{layout.width} are expected ({layout.shape}): `{text}`"
     if found > layout.width:
-        return InputError(what, place, width_hint(layout, plan.separator))
+        return InputError(what, hint=width_hint(layout, plan.separator))
     if plan.separator is not None:
-        return InputError(what, place, "the first lines separate columns by tabs, so every line must")
-    return InputError(what, place, "every line needs the same columns, separated by blanks")
+        return InputError(what, hint="the first lines separate columns by tabs, so every line must")
+    return InputError(what, hint="every line needs the same columns, separated by blanks")
 
 
 def width_hint(layout: Layout, separator: bytes | None) -> str:
@@ -158,9 +161,9 @@ def width_hint(layout: Layout, separator: bytes | None) -> str:
     return hint
 
 
-def _not_utf8(line: bytes, problem: UnicodeDecodeError, place: str) -> InputError:
+def _not_utf8(line: bytes, problem: UnicodeDecodeError) -> InputError:
     what = f"byte 0x{line[problem.start]:02x} at column {problem.start + 1} is not valid UTF-8"
-    return InputError(what, place, "convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW")
+    return InputError(what, hint="convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW")
 
 
 def shown(text: str) -> str:

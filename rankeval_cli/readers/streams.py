@@ -6,6 +6,7 @@ import codecs
 import io
 import os
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
@@ -264,14 +265,12 @@ class Spool:
     """Input that comes only once, copied to an unlinked temporary file as it passes, so that it can be read again."""
 
     def __init__(self, read: Read, close: Callable[[], None] = lambda: None) -> None:
-        self._read, self._close = read, close
+        self._read = read
         self._file = temporary_file()
+        for finish in (close, self._file.close):
+            weakref.finalize(self, finish)
         self._size = 0
         self._lock = threading.Lock()
-
-    def __del__(self) -> None:
-        self._close()
-        self._file.close()
 
     def reader(self) -> Read:
         """A function that reads from the beginning."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rankeval_cli.errors import InputError
 from rankeval_cli.readers import fast, layout, lines
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
-from rankeval_cli.readers.layout import Layout, Plan
+from rankeval_cli.readers.layout import Layout, Plan, split
 from rankeval_cli.readers.ranks import CHOOSE, RankWatch, third_column
 from rankeval_cli.readers.sample import sample_of
 from rankeval_cli.readers.source import Chunk, Input
@@ -16,6 +16,9 @@ from rankeval_cli.readers.values import parse_number
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+MAX_PLACES = 10  # that `locate` names
 
 
 class TextTable:
@@ -27,12 +30,13 @@ class TextTable:
         self.has_rank = "rank" in plan.layout.columns
         self.tag: str | None = None
         self.warnings: list[str] = []
+        self._is_untidy = False
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time (see `Table.frames`)."""
         noted = lines.Noted()
         watch = RankWatch() if self._plan.layout.ranks_rise else None
-        self.warnings, self.tag = [], None
+        self.warnings, self.tag, self._is_untidy = [], None, False
         for chunk in self._source.chunks(progress):
             frame = self._frame(chunk, noted)
             if watch and not watch.follows(frame):
@@ -42,12 +46,13 @@ class TextTable:
         self.warnings = noted.warnings()
 
     def _frame(self, chunk: Chunk, noted: lines.Noted) -> pl.DataFrame:
-        frame = fast.parse(chunk.data, self._plan)
-        if frame is not None:
+        if not self._is_untidy and (frame := fast.parse(chunk.data, self._plan)) is not None:
             chunk.num_lines = frame.height
             return frame
         found = lines.Noted()
-        frame = fast.parse(fast.tidy(chunk.data, self._plan, found), self._plan, may_hold_comments=False)
+        data = fast.tidy(chunk.data, self._plan, found)
+        frame = fast.parse(data, self._plan, may_hold_comments=False)
+        self._is_untidy = frame is not None and data != chunk.data  # then so is the next chunk, most likely
         if frame is None:
             found = lines.Noted()
             frame = lines.frame_of(list(self._rows(chunk, found)), self._plan.layout)
@@ -74,14 +79,21 @@ class TextTable:
 
     def locate(self, query: str, doc: str) -> list[str]:
         """Where the pair stands, as `path:line`, at most ten places; reads the input again."""
+        wanted = (query.encode(), doc.encode())
         found: list[str] = []
         for chunk in self._source.chunks():
-            if query.encode() in chunk.data and doc.encode() in chunk.data:
-                rows = self._rows(chunk, lines.Noted())
-                found += [f"{chunk.path}:{row.line}" for row in rows if (row.query, row.doc) == (query, doc)]
-            if len(found) >= 10:
+            if wanted[0] in chunk.data and wanted[1] in chunk.data:
+                numbered = enumerate(chunk.data.split(b"\n"), chunk.first_line)
+                found += [f"{chunk.path}:{number}" for number, line in numbered if self._is_pair(line, wanted)]
+            if len(found) >= MAX_PLACES:
                 break
-        return found[:10]
+        return found[:MAX_PLACES]
+
+    def _is_pair(self, line: bytes, wanted: tuple[bytes, bytes]) -> bool:
+        if wanted[0] not in line or wanted[1] not in line or line.startswith(b"#"):
+            return False
+        fields = dict(zip(self._plan.layout.columns, split(line, self._plan.separator), strict=False))
+        return (fields.get("query"), fields.get("doc")) == wanted
 
 
 def _opened(source: Input, role: Role, options: ReadOptions, chosen: Layout) -> TextTable:

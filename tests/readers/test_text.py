@@ -276,6 +276,11 @@ def test_locate_names_every_line_up_to_ten(write, monkeypatch: pytest.MonkeyPatc
     assert table.locate("q", "none") == []
 
 
+def test_locate_does_not_mind_damaged_lines(write) -> None:
+    path = write(b"q Q0 d 1 0.5 t\nq d\nq Q0 d 1 none t\n#q Q0 d 1 0.5 t\n")
+    assert open_table(path, "run", ReadOptions("trec")).locate("q", "d") == [f"{path}:1", f"{path}:3"]
+
+
 def test_progress_sums_up_to_the_size(write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "CHUNK_BYTES", 40)
     table = open_table(write(b"q Q0 d 1 0.5 t\n" * 9), "run", ReadOptions())
