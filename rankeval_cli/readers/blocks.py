@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING
 
-from rankeval_cli.readers.streams import temporary_file, write_all
+from rankeval_cli.readers.spool import temporary_file, write_all
 
 if TYPE_CHECKING:
     import numpy as np

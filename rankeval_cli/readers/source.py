@@ -15,10 +15,10 @@ from typing import BinaryIO
 
 from rankeval_cli.errors import InputError, close_matches
 from rankeval_cli.readers.format import Progress
+from rankeval_cli.readers.spool import Spool
 from rankeval_cli.readers.streams import (
     UTF8_MARK,
     Read,
-    Spool,
     compression,
     cut,
     decompressed,

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.readers import source, streams
+from rankeval_cli.readers import source, spool, streams
 from rankeval_cli.readers.source import open_input
 
 LINES = b"".join(b"q%d Q0 d%d %d %f run\n" % (i // 10, i, i % 10, 1 / (1 + i)) for i in range(2000))
@@ -317,14 +317,16 @@ def test_a_named_pipe_is_read_again(tmp_path: Path) -> None:
         assert file.seek(0, os.SEEK_END) == len(LINES)
         file.seek(10)
         assert file.read(5) == LINES[10:15]
+    with opened.open_binary() as file:
+        assert file.read() == LINES
     writer.join()
     assert [opened.head(), joined(opened)] == [LINES, LINES]
 
 
 def test_the_copy_of_a_pipe_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    spool = streams.Spool(io.BytesIO(LINES).read)
-    read = spool.reader()
+    copy = spool.Spool(io.BytesIO(LINES).read)
+    read = copy.reader()
     assert b"".join(iter(lambda: read(100), b"")) == LINES
     assert os.listdir(tmp_path) == []
 
@@ -335,5 +337,5 @@ def test_a_full_disk_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(os, "pwrite", full)
     with pytest.raises(Exception, match="no space left") as caught:
-        streams.Spool(io.BytesIO(LINES).read).reader()(10)
+        spool.Spool(io.BytesIO(LINES).read).reader()(10)
     assert "TMPDIR" in str(caught.value)
