@@ -81,6 +81,6 @@ class Spool:
         read = self.reader()
         while read(STEP):
             pass
-        copy = open(os.dup(self._file.fileno()), "rb")
+        copy = os.fdopen(os.dup(self._file.fileno()), "rb")
         copy.seek(0)
         return copy
