@@ -124,14 +124,8 @@ def section(part: str, rounds: int, peer_rounds: int) -> list[str]:
     floor, jobs = jobs_of(part, rounds, peer_rounds)
     used = measure([*floor, *jobs])
     ours = median(used[OURS])
-    lines = [
-        "",
-        f"## {PARTS[part]}",
-        "",
-        "| tool | runs | wall s | CPU s | peak MB | wall, times rankeval's | memory |",
-    ]
-    lines.append("| --- | --: | --: | --: | --: | --: | --: |")
-    return lines + [row(job, median(used[job.name]), ours) for job in (*jobs, *floor)]
+    table = [row(job, median(used[job.name]), ours) for job in (*jobs, *floor)]
+    return ["", f"## {PARTS[part]}", "", *HEADER, *table]
 
 
 def jobs_of(part: str, rounds: int, peer_rounds: int) -> tuple[list[Job], list[Job]]:
@@ -174,9 +168,8 @@ def heading() -> list[str]:
     return [
         "# Benchmark results",
         "",
-        f"{processor()}, {os.cpu_count()} cores; Python {platform.python_version()}; "
-        + ", ".join(f"{name} {named[name]}" for name in tools)
-        + ".",
+        f"{processor()}, {os.cpu_count()} cores; Python {platform.python_version()}.",
+        ", ".join(f"{name} {named[name]}" for name in tools) + ".",
         "",
         "Whole processes from start to exit, medians, all in one session with the tools taking turns; input files in",
         "the page cache. Each tool reads the run and the judgments from disk and computes reciprocal rank (cut at 10,",
