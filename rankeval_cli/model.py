@@ -231,6 +231,7 @@ class Verdict:
     reason : why it failed when no number says so (undefined, no query), or that the bound is out of the measure's
         range; None otherwise
     warn : a failure is only told, never an exit code
+    unit : how text shows value, bound and distance; a count is one of queries
     """
 
     gate: str
@@ -242,6 +243,7 @@ class Verdict:
     queries: int
     warn: bool = False
     reason: str | None = None
+    unit: Literal["number", "percent", "count"] = "number"
 
 
 @dataclass(frozen=True)

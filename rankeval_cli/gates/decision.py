@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from rankeval_cli.errors import ExitCode
 from rankeval_cli.gates.grammar import Fact, Gate, Op, Share, Value
@@ -39,12 +39,21 @@ def decide(
     are those of `--ci auto`.
     """
     found = _find(gate, results, scores, coverage, rules)
+    verdict = Verdict(
+        gate.text, run, False, None, gate.bound, None, found.queries, gate.warn, found.reason, _unit(gate)
+    )
     if found.value is None:
-        return Verdict(gate.text, run, False, None, gate.bound, None, found.queries, gate.warn, found.reason)
+        return verdict
     passed = holds(found.value, gate.op, gate.bound)
     reason = None if passed else _out_of_reach(gate)
     distance = _distance(found.value, gate.op, gate.bound)
-    return Verdict(gate.text, run, passed, found.value, gate.bound, distance, found.queries, gate.warn, reason)
+    return replace(verdict, passed=passed, value=found.value, distance=distance, reason=reason)
+
+
+def _unit(gate: Gate) -> Literal["number", "percent", "count"]:
+    if gate.is_percent:
+        return "percent"
+    return "count" if isinstance(gate.subject, Fact) else "number"
 
 
 def exit_code(verdicts: Iterable[Verdict]) -> ExitCode:

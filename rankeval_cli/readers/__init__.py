@@ -41,9 +41,9 @@ def open_table(path: str | Input, role: Role, options: ReadOptions) -> Table:
 
 def open_object(data: Any, role: Role, options: ReadOptions, name: str) -> Table:
     """Open a run or judgments that are Python objects (dicts of dicts, Polars, pandas or Arrow tables)."""
-    from rankeval_cli.readers import memory
+    from rankeval_cli.readers.memory import open_object
 
-    return memory.open_object(data, role, options, name)
+    return open_object(data, role, options, name)
 
 
 def read_pairs(path: str) -> pl.DataFrame:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 from rankeval_cli.model import Report, RunReport, Verdict
-from rankeval_cli.report.text import counted, number, visible
+from rankeval_cli.report.text import counted, visible
+
+MOST_DECIMALS = 9
+SEEN_AS_ZERO = 1e-9  # the tolerance of decisions
 
 
 def summary_lines(report: Report) -> list[str]:
@@ -81,21 +85,24 @@ def verdict_line(verdict: Verdict) -> str:
 
 
 def _comparison(verdict: Verdict) -> str:
-    parts = []
-    value, bound = _distinct(verdict.value, verdict.bound)
-    if verdict.value is not None:
-        parts.append(f"value {value}")
-    if verdict.bound is not None:
-        parts.append(f"bound {bound}")
-    if verdict.distance is not None:
-        rounded = f"{verdict.distance:+.4f}"
-        parts.append(f"distance {rounded if float(rounded) or not verdict.distance else f'{verdict.distance:+.3g}'}")
-    return ", ".join(parts)
+    """Value, bound and distance in the unit of the gate, with as many decimals as show that the distance is not 0."""
+    if verdict.value is None or verdict.bound is None or verdict.distance is None:
+        return "" if verdict.bound is None else f"bound {_measured(verdict, verdict.bound, 0.0)}"
+    value, bound, distance = (
+        _measured(verdict, number, verdict.distance) for number in (verdict.value, verdict.bound, verdict.distance)
+    )
+    return f"value {value}, bound {bound}, distance {'' if distance.startswith('-') else '+'}{distance}"
 
 
-def _distinct(value: float | None, bound: float | None) -> tuple[str, str]:
-    # 0.34996 against 0.35 must not read as 0.3500 against 0.3500 in a line that says "failed".
-    shown = number(value), number(bound)
-    if value is None or bound is None or value == bound or shown[0] != shown[1]:
-        return shown
-    return repr(float(value)), repr(float(bound))
+def _measured(verdict: Verdict, value: float, distance: float) -> str:
+    if verdict.unit == "count":
+        return f"{value:z,.10g}"
+    scale, least, sign = (100.0, 2, "%") if verdict.unit == "percent" else (1.0, 4, "")
+    return f"{scale * value:z,.{_decimals(scale * distance, least)}f}{sign}"
+
+
+def _decimals(distance: float, least: int) -> int:
+    """0.34996 against 0.35 must not read as 0.3500 against 0.3500 in a line that says "failed"."""
+    if abs(distance) <= SEEN_AS_ZERO:
+        return least
+    return max(least, min(MOST_DECIMALS, math.ceil(-math.log10(abs(distance)))))

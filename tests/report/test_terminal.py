@@ -273,7 +273,7 @@ VERDICTS = {
     ),
     "equal when rounded": (
         Verdict("p@10 >= 0.35", "r", False, 0.34996, 0.35, -4e-05, 1),
-        "gate failed: r: p@10 >= 0.35 (value 0.34996, bound 0.35, distance -4e-05, 1 query)",
+        "gate failed: r: p@10 >= 0.35 (value 0.34996, bound 0.35000, distance -0.00004, 1 query)",
     ),
     "undefined": (
         Verdict("p@10 >= 1", "r", False, None, 1.0, None, 0, True, "no query"),
