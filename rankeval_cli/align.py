@@ -186,7 +186,8 @@ class Aligner:
             frame = frame.with_columns(doc=rows.frame["doc"][bad])
             columns, descending = [*columns, "doc"], [*descending, ties != "docid-asc"]
         order = pl.arg_sort_by(columns, descending=descending, nulls_last=True, maintain_order=True)
-        return frame.select(order).to_series().to_numpy().astype(np.int64)
+        places: Rows = frame.select(order).to_series().to_numpy().astype(np.int64)
+        return places
 
     def _random_keys(self, rows: _Rows, bad: Rows, place: Rows, score: NDArray[np.float64]) -> pl.Series:
         """UInt64 hash of (seed, query, document) of each tied row, the same on every machine; 0 for rows without a tie.
@@ -219,7 +220,7 @@ class Aligner:
         """Note queries of one score throughout, and those whose ranks fall where scores fall."""
         self.facts.note_constant(rows.offsets, order.score)
         if "rank" in rows.frame.columns:
-            rank = rows.frame["rank"].cast(pl.Float64).to_numpy()[order.perm]  # null becomes NaN: compares false
+            rank = rows.frame["rank"].to_numpy()[order.perm]  # with a null all are doubles, and NaN compares false
             falls = order.score[1:] < order.score[:-1]
             falls[rows.last_rows()] = False
             self.facts.note_ranks(rows.query_of_row()[1:], falls, rank)
@@ -303,8 +304,9 @@ class _Rows:
 
     def last_rows(self) -> Rows:
         """Each query's last row but the block's; a query without rows has none."""
-        ends = self.offsets[1:-1]
-        return ends[(ends > 0) & (ends < self.offsets[-1])] - 1
+        ends: Rows = self.offsets[1:-1]
+        ends = ends[(ends > 0) & (ends < self.offsets[-1])] - 1
+        return ends
 
     def keep(self, kept: NDArray[np.bool_]) -> _Rows:
         before = np.concatenate(([0], np.cumsum(kept)))

@@ -61,7 +61,10 @@ class Facts:
         query, falls : (N-1,) the query of row i + 1, and whether the score falls from row i to it
         rank : (N,) in rank order, NaN where unknown
         """
-        against = np.unique(query[falls & (rank[1:] < rank[:-1])])
+        conflict = falls & (rank[1:] < rank[:-1])
+        if not conflict.any():
+            return
+        against = np.unique(query[conflict])
         agreeing = np.unique(query[falls & (rank[1:] > rank[:-1])])
         self.rank_conflicts += len(against)
         self.rank_reversed += len(np.setdiff1d(against, agreeing))

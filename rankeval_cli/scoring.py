@@ -158,7 +158,9 @@ class _Views:
             ranked = judged_only(self.base) if narrowed else self.base
             return _View(ranked, ranked.grade, ranked.ideal)
         plain = self.get(narrowed, None, metric).ranked
-        grade = np.where(plain.status == 2, _mapped(plain.grade, gains), 0.0)
+        judged = np.flatnonzero(plain.status == 2)  # few of many rows, mostly
+        grade = np.zeros(len(plain.grade))
+        grade[judged] = _mapped(plain.grade[judged], gains)
         ideal = _mapped(plain.ideal, gains)
         if np.any(np.diff(ideal) > 0):  # within a query too, unless the map keeps the order of grades
             lengths = np.diff(plain.ideal_offsets)
@@ -168,9 +170,9 @@ class _Views:
 
 
 def _mapped(grade: Floats, gains: GainMap) -> Floats:
-    """Gains of grades >= 0; -1 (unjudged) gets 0."""
+    """Gains of grades >= 0."""
     distinct, places = np.unique(grade, return_inverse=True)
-    return np.array([gains.of(value) if value >= 0 else 0.0 for value in distinct.tolist()], dtype=np.float64)[places]
+    return np.array([gains.of(value) for value in distinct.tolist()], dtype=np.float64)[places]
 
 
 def _count_at_least(offsets: NDArray[np.int64], values: Floats, level: float) -> NDArray[np.int64]:
