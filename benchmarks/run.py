@@ -134,11 +134,8 @@ def jobs_of(part: str, rounds: int, peer_rounds: int) -> tuple[list[Job], list[J
     if part == "help":
         return [bare], [Job(tool, (str(BIN / tool), "--help"), rounds) for tool in (OURS, "ir_measures")]
     size = "big" if part == "big" else "small"
-    slow = {"cold": {"ranx": 1}, "big": dict.fromkeys(("pytrec_eval", "ir_measures", "ranx"), peer_rounds)}.get(
-        part, {}
-    )
     tools = [
-        Job(tool, command, min(rounds, slow.get(tool, rounds)), is_cold=part == "cold")
+        Job(tool, command, rounds_of(tool, part, rounds, peer_rounds), is_cold=part == "cold")
         for tool, command in commands(size).items()
     ]
     if part != "big":
@@ -146,9 +143,12 @@ def jobs_of(part: str, rounds: int, peer_rounds: int) -> tuple[list[Job], list[J
     return [Job("`wc -l` of the run", ("wc", "-l", str(folder("big") / "run.txt")), rounds)], tools
 
 
-def is_quick(tool: str, part: str) -> bool:
-    """Whether a run takes less than a few seconds: peers on the big input, and ranx always, take more."""
-    return tool == OURS or (part != "big" and tool != "ranx")
+def rounds_of(tool: str, part: str, rounds: int, peer_rounds: int) -> int:
+    """How often to run: peers take many seconds on the big input, ranx always, and half a minute without caches."""
+    if tool == "ranx" and part == "cold":
+        return 1
+    is_slow = tool != OURS and (part == "big" or tool == "ranx")
+    return min(rounds, peer_rounds) if is_slow else rounds
 
 
 def row(job: Job, used: Usage, ours: Usage) -> str:
