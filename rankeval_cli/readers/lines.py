@@ -6,7 +6,7 @@ The fast path reads what is regular; any other chunk comes here, and gives the s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankeval_cli.errors import InputError
@@ -42,14 +42,13 @@ class Noted:
     comments: int = 0
     data_comments: int = 0
     infinite: int = 0
-    tag: str | None = field(default=None)
 
     def warnings(self) -> list[str]:
         """One line a kind, none where nothing was met."""
         lines = []
         if self.data_comments:
-            what = "1 line that begins" if self.data_comments == 1 else f"{self.data_comments:,} lines that begin"
-            lines.append(f"{what} with `#` and could be data left out as comments")
+            what = "1 line that begins" if self.comments == 1 else f"{self.comments:,} lines that begin"
+            lines.append(f"{what} with `#` left out as comments, of which {self.data_comments:,} could be data")
         if self.infinite:
             what = "1 infinite score" if self.infinite == 1 else f"{self.infinite:,} infinite scores"
             lines.append(f"{what}, sorted first or last")

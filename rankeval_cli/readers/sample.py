@@ -13,6 +13,7 @@ from rankeval_cli.readers.layout import BLANKS, split
 from rankeval_cli.readers.source import Input
 from rankeval_cli.readers.values import parse_number
 
+PARQUET_MARK = b"PAR1"
 SAMPLE_BYTES = 1 << 18  # some thousand lines, looked at in 5 ms
 TREC_WIDTH = {"run": 6, "qrels": 4}
 _ITERATION = re.compile(rb"[Qq]?[0-9]+")
@@ -27,7 +28,7 @@ class Sample:
     tabs : the numbers of tabs that occur on a line
     widths : number of fields between blanks -> number of lines
     first_line : number of the first of the lines in the file, counted from 1
-    is_binary : a NUL byte stands in the first of the lines (one further down is a damaged line, and named)
+    is_binary : Parquet, or a NUL byte stands in the first of the lines (one further down is a damaged line, and named)
     """
 
     lines: tuple[bytes, ...]
@@ -101,5 +102,5 @@ def _sample(head: bytes, is_whole: bool) -> Sample:
     kept = tuple(line for _, line in numbered)
     tabs = frozenset(line.count(b"\t") for line in kept)
     widths = Counter(len(line.split()) for line in kept)
-    is_binary = b"\0" in (kept[0] if kept else head)
+    is_binary = head.startswith(PARQUET_MARK) or b"\0" in (kept[0] if kept else head)
     return Sample(kept, tabs, widths, numbered[0][0] if numbered else 1, is_binary)

@@ -28,9 +28,7 @@ from rankeval_cli.readers.streams import (
     wide_encoding,
 )
 
-CHUNK_BYTES = (
-    8 << 20
-)  # large enough for the parser's threads, small enough to forget: 4 MB is 20 % slower, 16 MB no faster
+CHUNK_BYTES = 8 << 20  # 4 MB are parsed 20 % more slowly, 16 MB no faster
 HEAD_BYTES = 1 << 20
 START_BYTES = 1 << 12
 SHOWN_NAMES = 5
@@ -216,21 +214,14 @@ def _line_end_behind(handle: int, position: int, end: int) -> int:
     return end
 
 
-class _naming:
-    """Turns an OSError inside a `with` into an InputError that names the file."""
-
-    def __init__(self, where: str) -> None:
-        self._where = where
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, OSError):
-            reason = (problem.strerror or str(problem)).lower()
-            raise InputError(
-                f"cannot be read: {reason}", self._where, "check the file and its permissions"
-            ) from problem
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Turn an OSError into an InputError that names the file."""
+    try:
+        yield
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise InputError(f"cannot be read: {reason}", where, "check the file and its permissions") from problem
 
 
 def open_input(path: str) -> Input:

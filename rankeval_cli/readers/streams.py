@@ -92,15 +92,7 @@ def _zstd(read: Read, where: str) -> Iterator[bytes]:
     """The standard library of Python 3.11 has no zstd; PyArrow does, and is loaded for it alone."""
     import pyarrow as pa  # type: ignore[import-untyped]
 
-    last = b""
-
-    def remember(size: int) -> bytes:
-        nonlocal last
-        data = read(size)
-        last = data or last
-        return data
-
-    stream = pa.CompressedInputStream(pa.PythonFile(readable(remember), mode="r"), "zstd")
+    stream = pa.CompressedInputStream(pa.PythonFile(readable(read), mode="r"), "zstd")
     while True:
         try:
             piece = stream.read(PIECE)
