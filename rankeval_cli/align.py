@@ -304,9 +304,8 @@ class _Rows:
 
     def last_rows(self) -> Rows:
         """Each query's last row but the block's; a query without rows has none."""
-        ends: Rows = self.offsets[1:-1]
-        ends = ends[(ends > 0) & (ends < self.offsets[-1])] - 1
-        return ends
+        ends: Rows = self.offsets[1:-1] - 1
+        return ends.compress((ends >= 0) & (ends < self.offsets[-1] - 1))
 
     def keep(self, kept: NDArray[np.bool_]) -> _Rows:
         before = np.concatenate(([0], np.cumsum(kept)))

@@ -65,8 +65,17 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
         verdicts += [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
         runs.append(_only_asked(run, request.metrics))
         warnings += noticed
+    _check_columns(request)
     warnings = [*_spelling_warnings(request), *warnings]
     return _report(request, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
+
+
+def _check_columns(request: Request) -> None:
+    """Refuse a name of --columns that no input had: each input needs only its own."""
+    matched = request.run_options.matched | request.qrels_options.matched
+    for role, name in {**request.run_options.columns, **request.qrels_options.columns}.items():
+        if role not in matched:
+            raise UsageError(f"--columns {role}={name}: no input has a column `{name}`", hint="check its spelling")
 
 
 def _report(
@@ -94,7 +103,9 @@ def _open_all(request: Request, names: Sequence[str]) -> tuple[list[Table], Tabl
     runs, qrels = [_opened(run) for run in request.runs], _opened(request.qrels)
     is_named = request.run_options.format or request.qrels_options.format
     if isinstance(qrels, Input) and not is_named:
-        check_swapped([run for run in runs if isinstance(run, Input)], qrels)
+        check_swapped(
+            [run for run in runs if isinstance(run, Input)], qrels, request.run_options, request.qrels_options
+        )
     options = replace(request.run_options, beside=qrels if isinstance(qrels, Input) else None)
     tables = [table_of(run, "run", options, name) for run, name in zip(runs, names, strict=True)]
     return tables, table_of(qrels, "qrels", request.qrels_options, "qrels")

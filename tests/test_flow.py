@@ -234,3 +234,20 @@ def test_gates_are_decided_and_their_measures_stay_out_of_the_report():
     report = evaluate(RUN, QRELS, "mrr@10", gates=["p@1 >= 0.5", "mean(mrr@10) > 0.9"])
     assert [verdict.passed for verdict in report.gates] == [True, False]
     assert [result.measure for result in report.runs[0].results] == ["mrr@10"]
+
+
+def test_each_input_needs_only_its_own_column_names():
+    run = pl.DataFrame({"question": ["q1"], "doc": ["a"], "sim": [1.0]})
+    qrels = pl.DataFrame({"qid": ["q1"], "docid": ["a"], "rel": [1]})
+    assert evaluate(run, qrels, "mrr", columns={"query": "question"})["mrr"] == 1.0
+
+
+def test_a_column_name_that_no_input_has_is_refused():
+    run = pl.DataFrame({"qid": ["q1"], "doc": ["a"], "sim": [1.0]})
+    with pytest.raises(UsageError, match="no input has a column `qestion`"):
+        evaluate(run, {"q1": {"a": 1}}, "mrr", columns={"query": "qestion"})
+
+
+def test_an_unknown_role_of_columns_is_refused():
+    with pytest.raises(UsageError, match="no role `question`"):
+        evaluate({}, {}, columns={"question": "q"})

@@ -64,8 +64,8 @@ def choose(
 
     names : the header, in order
     lists : the columns that hold lists, None where cells cannot (text)
-    Raises InputError, naming the columns there are, when --columns names an absent column, when a role has no column,
-    two columns claim it, or a chosen name stands twice.
+    Raises InputError, naming the columns there are, when --columns names an absent column (of query or document: and
+    no known name is there instead), when a role has no column, two columns claim it, or a chosen name stands twice.
 
     Where several columns fit: a name given with --columns wins; then an id (`query_id`, `docno`) over a bare word
     (`query`, which often holds the text); in judgments a grade (`relevance`) over a score.
@@ -86,11 +86,16 @@ def choose(
 
 def _mapped(names: Sequence[str], role: Role, options: ReadOptions, where: str) -> dict[str, str]:
     mapped = {part: name for part, name in options.columns.items() if part in ROLES[role]}
-    for part, name in mapped.items():
-        if name not in names:
-            near = " or ".join(f"`{near}`" for near in close_matches(name, names)) or None
-            hint = f"did you mean {near}?" if near else f"--columns {part}=NAME takes a name of this file"
-            raise InputError(f"no column `{name}`; {_list(names)}", where, hint)
+    options.matched.update(part for part, name in mapped.items() if name in names)
+    for part, name in list(mapped.items()):
+        if name in names:
+            continue
+        if part in ("query", "doc") and _candidates(part, role, names):
+            del mapped[part]  # it may be meant for the other file; the flow refuses a name that no file has
+            continue
+        near = " or ".join(f"`{near}`" for near in close_matches(name, names)) or None
+        hint = f"did you mean {near}?" if near else f"--columns {part}=NAME takes a name of this file"
+        raise InputError(f"no column `{name}`; {_list(names)}", where, hint)
     return mapped
 
 

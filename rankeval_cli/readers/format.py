@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from rankeval_cli.errors import UsageError
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -31,13 +33,20 @@ class ReadOptions:
     format : a name in FORMATS, or None to recognise it
     columns : role (`query`, `doc`, `score`, `grade`, `rank`) -> column name in the file
     grade_map : word -> grade, for grades that are words
+    matched : filled by the readers with the roles of `columns` that an input had
     beside : the judgments' input when a run is opened, for layouts whose runs have no ids of their own (LETOR)
     """
 
     format: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     grade_map: Mapping[str, float] | None = None
+    matched: set[str] = field(default_factory=set, compare=False)
     beside: Input | None = None
+
+    def __post_init__(self) -> None:
+        for role in self.columns:
+            if role not in KNOWN_COLUMNS:
+                raise UsageError(f"--columns has no role `{role}`", hint=f"roles are {', '.join(KNOWN_COLUMNS)}")
 
 
 class Table(Protocol):

@@ -20,6 +20,7 @@ from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers.columns import choose
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.frames import check_types, find, list_columns, shape
+from rankeval_cli.readers.sample import PARQUET_MARK
 from rankeval_cli.readers.streams import compression
 from rankeval_cli.readers.values import Reading
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from rankeval_cli.readers.source import Input
 
-MAGIC = b"PAR1"
 BATCH_ROWS = 200_000  # 6,980,000 rows: 0.11 s with 35 batches, 0.16 s with Polars' own choice of 57 smaller ones
 _GLOB = re.compile(r"[*?[]")
 _NAME = re.compile(r"\.(?:parquet|pq)$", re.IGNORECASE)
@@ -170,8 +170,8 @@ def _fits(source: Input, role: Role, options: ReadOptions) -> bool:
     """Whether the content is Parquet, or a damaged file is called so."""
     start = source.stored_start()
     if compression(start):
-        return source.head().startswith(MAGIC)
-    return start.startswith(MAGIC) or (bool(_NAME.search(source.parts[0])) and (not start or b"\0" in start))
+        return source.head().startswith(PARQUET_MARK)
+    return start.startswith(PARQUET_MARK) or (bool(_NAME.search(source.parts[0])) and (not start or b"\0" in start))
 
 
 FORMATS = (

@@ -180,9 +180,9 @@ ERRORS: dict[str, tuple[str | bytes, Role, dict[str, Any], str, tuple[str, ...]]
     "absent mapped column": (
         "query,doc,score\nq,d,1\n",
         "run",
-        {"columns": {"doc": "docs"}},
+        {"columns": {"score": "scores"}},
         "",
-        ("no column `docs`", "`doc`"),
+        ("no column `scores`", "`score`"),
     ),
     "no header": ("q,d,0.5\nq,e,0.4\n", "run", {}, ":1", ("no header", "q,d,0.5", "column names")),
 }
