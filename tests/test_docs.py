@@ -2,11 +2,13 @@
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from types import ModuleType
 
@@ -14,6 +16,7 @@ import pytest
 from conftest import ROOT
 
 import rankeval_cli
+from rankeval_cli.measures.binary import reciprocal_rank
 
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -72,6 +75,12 @@ def test_python_example_of_the_readme(example: str, monkeypatch: pytest.MonkeyPa
     test = doctest.DocTestParser().get_doctest(example, {}, "README.md", "README.md", 0)
     assert test.examples
     assert not doctest.DocTestRunner().run(test).failed
+
+
+def test_kernel_of_the_readme_is_the_one_in_the_package() -> None:
+    shown = re.search(r"```python\n(.*?) *```", README, flags=re.DOTALL)
+    assert shown is not None
+    assert textwrap.dedent(shown[1]) == inspect.getsource(reciprocal_rank)
 
 
 @pytest.mark.parametrize("name", ["rankeval_cli", *MODULES])
