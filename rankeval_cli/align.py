@@ -14,7 +14,7 @@ import polars as pl
 
 from rankeval_cli.coverage import Facts
 from rankeval_cli.errors import InputError, several
-from rankeval_cli.judgments import DOC_SEED, QUERY_SEED
+from rankeval_cli.judgments import DOC_SEED, QUERY_SEED, pair_keys
 from rankeval_cli.model import Judgments, Ranked, Rules
 
 if TYPE_CHECKING:
@@ -165,8 +165,7 @@ class Aligner:
         falls[rows.last_rows()] = True  # the next row belongs to another query
         if not falls.all():
             query = rows.query_of_row()
-            unsorted = np.unique(query[1:][~falls])
-            bad = np.flatnonzero(_mask(unsorted, len(self.judgments.queries))[query])
+            bad = np.flatnonzero(_mask(query[1:][~falls], len(self.judgments.queries))[query])
             perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0)]  # + 0.0: -0.0 ties with 0.0
         return _Order(perm, score[perm] + 0.0)
 
@@ -243,10 +242,11 @@ class Aligner:
 
     def _note_spellings(self, rows: _Rows, keys: pl.Series, found: pl.DataFrame) -> None:
         """Look for other spellings (`7` for `007`, `DOC1` for `doc1`) of judged documents that were not found."""
-        pairs = _matches(rows, keys, self.variants).join(
-            found, left_on=["query", "meant"], right_on=["query", "doc"], how="anti"
-        )
-        self.facts.spellings += pairs.select("doc", "meant").rows()
+        pairs = _matches(rows, keys, self.variants)
+        if pairs.height:
+            pairs = pairs.join(found, left_on=["query", "meant"], right_on=["query", "doc"], how="anti")
+            pairs = pairs.join(found, on=["query", "doc"], how="anti")  # the spelling is a judged document of its own
+            self.facts.spellings += pairs.select("doc", "meant").rows()
 
     def _keys(self, rows: _Rows) -> pl.Series:
         if rows.keys is None:
@@ -340,20 +340,14 @@ def _offsets(lengths: Rows) -> Rows:
 
 
 def _spelling_variants(judgments: Judgments) -> pl.DataFrame:
-    """Spellings of the first relevant documents: query, doc (the spelling), meant, key; none that is itself judged."""
+    """Other spellings of the first relevant documents: query, doc (the spelling), meant, key."""
     sample = judgments.frame.filter(pl.col("grade") > 0).sort("query", "doc").head(SPELLING_SAMPLE)
-    spellings = (
-        pl.col("doc").str.to_lowercase(),
-        pl.col("doc").str.to_uppercase(),
-        pl.col("doc").str.strip_chars_start("0"),
-        pl.lit("0") + pl.col("doc"),
-        pl.lit("00") + pl.col("doc"),
-        pl.col("doc") + ".0",
-    )
-    variants = pl.concat([sample.select("query", spelling.alias("spelt"), meant="doc") for spelling in spellings])
-    variants = (
-        variants.filter(pl.col("spelt") != pl.col("meant"), pl.col("spelt") != "").unique().rename({"spelt": "doc"})
-    )
-    variants = variants.join(judgments.frame, on=["query", "doc"], how="anti")
+    rows = [
+        (query, spelling, doc)
+        for query, doc in sample.select("query", "doc").rows()
+        for spelling in {doc.lower(), doc.upper(), doc.lstrip("0"), f"0{doc}", f"00{doc}", f"{doc}.0"} - {doc, ""}
+    ]
+    schema = {"query": pl.UInt32, "doc": pl.String, "meant": pl.String}
+    variants = pl.DataFrame(rows, schema, orient="row")
     names = pl.Series(judgments.queries, dtype=pl.String)[variants["query"].to_numpy()]
-    return variants.with_columns(key=names.hash(QUERY_SEED) ^ variants["doc"].hash(DOC_SEED))
+    return variants.with_columns(key=pair_keys(names, variants["doc"]))

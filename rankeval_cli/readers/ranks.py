@@ -22,12 +22,16 @@ def third_column(rows: Sequence[tuple[str, str]]) -> Literal["rank", "score", "u
     `rank` when it is a whole number that rises by one from 1 (or from 0) within each query; `score` when any value is a
     fraction or no number (the reader will complain); `unclear` for other whole numbers.
     """
-    ranks = [(query, whole(text)) for query, text in rows]
-    if _broken(ranks, {}, None) is None:
+    if rises(rows):
         return "rank"
     numbers = [parse_number(text) for _, text in rows]
     is_fraction = any(number is None or number % 1 != 0 for number in numbers)  # NaN and infinity too
     return "score" if is_fraction else "unclear"
+
+
+def rises(rows: Sequence[tuple[str, str]]) -> bool:
+    """Whether the texts are ranks that rise by one from 1 (or from 0) in each query; looks no further than needed."""
+    return _broken(((query, whole(text)) for query, text in rows), {}, None) is None
 
 
 def _broken(rows: Iterable[tuple[str, int | None]], last: dict[str, int], base: int | None) -> int | None:

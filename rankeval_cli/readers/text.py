@@ -9,7 +9,7 @@ from rankeval_cli.errors import InputError
 from rankeval_cli.readers import fast, layout, lines
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.layout import Layout, Plan, split
-from rankeval_cli.readers.ranks import CHOOSE, RankWatch, third_column
+from rankeval_cli.readers.ranks import CHOOSE, RankWatch, rises, third_column
 from rankeval_cli.readers.sample import sample_of
 from rankeval_cli.readers.source import Chunk, Input
 from rankeval_cli.readers.values import parse_number
@@ -150,8 +150,9 @@ def _fits_colbert(source: Input, role: Role, options: ReadOptions) -> bool:
         return False
     sample = sample_of(source)
     separator = sample.shape(role)[0]
-    has_scores = all(parse_number(score) is not None for _, score in sample.columns(separator, 4, 0, 3))
-    return has_scores and third_column(sample.columns(separator, 4, 0, 2)) == "rank"
+    if not rises(sample.columns(separator, 4, 0, 2)):
+        return False
+    return all(parse_number(score) is not None for _, score in sample.columns(separator, 4, 0, 3))
 
 
 def _only(chosen: Layout) -> Callable[[Input, Role, ReadOptions], TextTable]:
