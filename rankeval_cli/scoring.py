@@ -99,7 +99,7 @@ class Scorer:
         discount = self._discount(metric, view)
         started = time.perf_counter()
         loop = _compiled_loop if self._is_compiled(measure) else _plain_loop
-        values = loop(measure, view, discount, num_rel, metric.k, level, params)
+        values = loop(metric, view, discount, num_rel, level, params)
         self.spent_s += time.perf_counter() - started
         return values
 
@@ -125,11 +125,19 @@ class Scorer:
 
 @dataclass(frozen=True)
 class _View:
-    """The arrays that a metric's kernel sees: grades or gains, of all or of judged documents."""
+    """The arrays that a metric's kernel sees: grades or gains, of all or of judged documents.
+
+    short : int64 (Q,), for each query the row behind its last document of the pool
+    """
 
     ranked: Ranked
     grade: Floats
     ideal: Floats
+    short: NDArray[np.int64]
+
+    def stops(self, needs_tail: bool) -> NDArray[np.int64]:
+        """(Q,) for each query the row behind the last one that its kernel sees."""
+        return self.ranked.offsets[1:] if needs_tail else self.short
 
     @property
     def longest(self) -> int:
@@ -156,8 +164,9 @@ class _Views:
     def _build(self, narrowed: bool, gains: GainMap | None, metric: Metric) -> _View:
         if gains is None:
             ranked = judged_only(self.base) if narrowed else self.base
-            return _View(ranked, ranked.grade, ranked.ideal)
-        plain = self.get(narrowed, None, metric).ranked
+            return _View(ranked, ranked.grade, ranked.ideal, _short(ranked))
+        view = self.get(narrowed, None, metric)
+        plain = view.ranked
         judged = np.flatnonzero(plain.status == 2)  # few of many rows, mostly
         grade = np.zeros(len(plain.grade))
         grade[judged] = _mapped(plain.grade[judged], gains)
@@ -166,7 +175,16 @@ class _Views:
             lengths = np.diff(plain.ideal_offsets)
             query = np.repeat(np.arange(len(lengths)), lengths)
             ideal = ideal[np.lexsort((-ideal, query))]
-        return _View(plain, grade, ideal)
+        return _View(plain, grade, ideal, view.short)
+
+
+def _short(ranked: Ranked) -> NDArray[np.int64]:
+    """(Q,) the row behind each query's last document of the pool; its first row when it has none."""
+    pool = np.flatnonzero(ranked.status)
+    start, stop = ranked.offsets[:-1], ranked.offsets[1:]
+    last = np.searchsorted(pool, stop) - 1
+    found = np.append(pool, -1)[last]  # -1 takes the added one
+    return np.where((last >= 0) & (found >= start), found + 1, start)
 
 
 def _mapped(grade: Floats, gains: GainMap) -> Floats:
@@ -192,17 +210,22 @@ def _nothing_to_find(measure: Measure, view: _View, num_rel: NDArray[np.int64]) 
     return empty
 
 
+def _needs_tail(metric: Metric, level: float) -> bool:
+    return level < 0 or metric.measure.needs_tail(metric)  # below level 0 unjudged documents are relevant
+
+
 def _plain_loop(
-    measure: Measure, view: _View, discount: Floats, num_rel: NDArray[np.int64], k: int, level: float, params: Floats
+    metric: Metric, view: _View, discount: Floats, num_rel: NDArray[np.int64], level: float, params: Floats
 ) -> Floats:
     """Call the kernel once a query on memoryviews: slices of them copy nothing and give Python floats."""
-    kernel, ranked = measure.kernel, view.ranked
+    measure, k, ranked, kernel = metric.measure, metric.k, view.ranked, metric.measure.kernel
     grade, status, ideal = view.grade.data, ranked.status.data, view.ideal.data
     column, values, score = discount.data, params.data, ranked.score.data
-    rows, goal, counts = ranked.offsets.tolist(), ranked.ideal_offsets.tolist(), num_rel.tolist()
+    starts, stops = ranked.offsets.tolist(), view.stops(_needs_tail(metric, level)).tolist()
+    goal, counts = ranked.ideal_offsets.tolist(), num_rel.tolist()
     result = []
     for q, count in enumerate(counts):
-        a, b, c, d = rows[q], rows[q + 1], goal[q], goal[q + 1]
+        a, b, c, d = starts[q], stops[q], goal[q], goal[q + 1]
         if measure.uses_score:
             ranking: Any = TiedRanking(grade[a:b], status[a:b], ideal[c:d], column, count, score[a:b])
         else:
@@ -212,27 +235,28 @@ def _plain_loop(
 
 
 def _compiled_loop(
-    measure: Measure, view: _View, discount: Floats, num_rel: NDArray[np.int64], k: int, level: float, params: Floats
+    metric: Metric, view: _View, discount: Floats, num_rel: NDArray[np.int64], level: float, params: Floats
 ) -> Floats:
-    out = np.empty(len(num_rel))
+    measure, out = metric.measure, np.empty(len(num_rel))
     drive, kernel = _compiled_driver(measure.uses_score), _compiled_kernel(measure.kernel, measure.uses_score)
     ranked = view.ranked
-    arrays: tuple[Any, ...] = (view.grade, ranked.status, ranked.offsets, view.ideal, ranked.ideal_offsets)
+    stops = np.ascontiguousarray(view.stops(_needs_tail(metric, level)))
+    arrays: tuple[Any, ...] = (view.grade, ranked.status, ranked.offsets, stops, view.ideal, ranked.ideal_offsets)
     if measure.uses_score:
         arrays = (*arrays, ranked.score)
-    drive(kernel, *arrays, discount, num_rel, k, level, params, out)
+    drive(kernel, *arrays, discount, num_rel, metric.k, level, params, out)
     return out
 
 
-def _drive(kernel, grade, status, offsets, ideal, goal, discount, num_rel, k, level, params, out):  # type: ignore[no-untyped-def]
+def _drive(kernel, grade, status, starts, stops, ideal, goal, discount, num_rel, k, level, params, out):  # type: ignore[no-untyped-def]
     for q in range(len(num_rel)):
-        a, b, c, d = offsets[q], offsets[q + 1], goal[q], goal[q + 1]
+        a, b, c, d = starts[q], stops[q], goal[q], goal[q + 1]
         out[q] = kernel(Ranking(grade[a:b], status[a:b], ideal[c:d], discount, num_rel[q]), k, level, params)
 
 
-def _drive_tied(kernel, grade, status, offsets, ideal, goal, score, discount, num_rel, k, level, params, out):  # type: ignore[no-untyped-def]
+def _drive_tied(kernel, grade, status, starts, stops, ideal, goal, score, discount, num_rel, k, level, params, out):  # type: ignore[no-untyped-def]
     for q in range(len(num_rel)):
-        a, b, c, d = offsets[q], offsets[q + 1], goal[q], goal[q + 1]
+        a, b, c, d = starts[q], stops[q], goal[q], goal[q + 1]
         ranking = TiedRanking(grade[a:b], status[a:b], ideal[c:d], discount, num_rel[q], score[a:b])
         out[q] = kernel(ranking, k, level, params)
 
@@ -252,7 +276,7 @@ def _compiled_driver(uses_score: bool) -> Callable[..., None]:
     from numba import types
 
     floats, marks, places = types.float64[::1], types.uint8[::1], types.int64[::1]
-    arrays = (floats, marks, places, floats, places, *((floats,) if uses_score else ()))
+    arrays = (floats, marks, places, places, floats, places, *((floats,) if uses_score else ()))
     kernel = types.FunctionType(_kernel_signature(uses_score))
     signature = types.void(kernel, *arrays, floats, places, types.int64, types.float64, floats, floats)
     return _compile(_drive_tied if uses_score else _drive, signature)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking
+from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking, never, without_cutoff
 
 
 def reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -121,6 +121,7 @@ def _warn_hits(metric: Metric, name: str) -> str | None:
 MEASURES = (
     Measure(
         name="rr",
+        needs_tail=never,
         aliases=("mrr", "recip_rank", "reciprocal_rank"),
         title="Reciprocal rank of the first relevant document",
         definition="1 / rank of the first relevant document in the top k; 0 when there is none.",
@@ -135,6 +136,7 @@ MEASURES = (
     ),
     Measure(
         name="ap",
+        needs_tail=never,
         aliases=("map", "average_precision"),
         title="Average precision",
         definition=(
@@ -156,6 +158,7 @@ MEASURES = (
     ),
     Measure(
         name="p",
+        needs_tail=without_cutoff,
         aliases=("precision",),
         title="Precision",
         definition="Relevant documents in the top k / k, also when the ranking is shorter than k.",
@@ -173,6 +176,7 @@ MEASURES = (
     ),
     Measure(
         name="recall",
+        needs_tail=never,
         aliases=("r", "set_recall", "setr"),
         title="Recall",
         definition="Relevant documents in the top k / all relevant documents; 0 when none is found.",
@@ -187,6 +191,7 @@ MEASURES = (
     ),
     Measure(
         name="r_cap",
+        needs_tail=never,
         aliases=("recall_cap", "capped_recall"),
         title="Capped recall",
         definition="Relevant documents in the top k / min(k, R), R = all relevant documents; 0 when none is found.",
@@ -200,6 +205,7 @@ MEASURES = (
     ),
     Measure(
         name="f",
+        needs_tail=without_cutoff,
         title="F measure, the weighted harmonic mean of precision and recall",
         definition=(
             "(1 + b^2) P R / (b^2 P + R) with b = beta, R = recall and P = precision in the top k (or, without a "
@@ -217,6 +223,7 @@ MEASURES = (
     ),
     Measure(
         name="hit",
+        needs_tail=never,
         aliases=("success", "hit_rate", "hitrate"),
         title="Hit, the share of queries with a relevant document in the top k",
         definition="1 when a relevant document is in the top k, else 0.",
@@ -233,6 +240,7 @@ MEASURES = (
     ),
     Measure(
         name="num_hits",
+        needs_tail=never,
         aliases=("hits",),
         title="Number of relevant documents in the top k",
         definition="Relevant documents in the top k; the report gives their mean over the queries, not the sum.",
@@ -246,6 +254,7 @@ MEASURES = (
     ),
     Measure(
         name="rprec",
+        needs_tail=never,
         aliases=("r_precision",),
         title="R-precision",
         definition="Relevant documents in the top R / R, R = all relevant documents.",

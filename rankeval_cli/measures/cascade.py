@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.measures.spec import GainMap, Measure, Metric, Param, Ranking
+from rankeval_cli.measures.spec import GainMap, Measure, Metric, Param, Ranking, never
 
 
 def expected_reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -84,6 +84,7 @@ def _warn_persistence(metric: Metric, name: str) -> str | None:
 
 ERR = Measure(
     name="err",
+    needs_tail=never,
     title="Expected reciprocal rank",
     definition=(
         "The sum over the top k of 1/i * stop(i) * product of 1 - stop(j) over the ranks j above i, with "
@@ -104,6 +105,7 @@ ERR = Measure(
 
 RBP = Measure(
     name="rbp",
+    needs_tail=never,
     title="Rank-biased precision",
     definition=(
         "(1 - p) times the sum over the top k of gain * p^(rank - 1). The gain is 1 for a relevant document, else 0 "

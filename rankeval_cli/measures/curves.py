@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Param, Ranking
+from rankeval_cli.measures.spec import Measure, Param, Ranking, never
 
 ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -65,6 +65,7 @@ INTERPOLATED = (
 MEASURES = (
     Measure(
         name="iprec",
+        needs_tail=never,
         aliases=("iprec_at_recall",),
         title="Interpolated precision at a recall level",
         definition=INTERPOLATED + " The level stands after `@` and is a number from 0 to 1.",
@@ -81,6 +82,7 @@ MEASURES = (
     ),
     Measure(
         name="11pt",
+        needs_tail=never,
         aliases=("11pt_avg",),
         title="Mean interpolated precision over eleven recall levels",
         definition="The mean over the recall levels of the interpolated precision. " + INTERPOLATED,

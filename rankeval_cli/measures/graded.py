@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.measures.spec import Discount, GainMap, Measure, Metric, Param, Ranking
+from rankeval_cli.measures.spec import Discount, GainMap, Measure, Metric, Param, Ranking, never
 
 MAX_EXPONENT = 1000.0  # 2^1000 added up over any list stays below the largest double, 1.8e308
 
@@ -73,6 +73,7 @@ GAIN_TEXT = (
 MEASURES = (
     Measure(
         name="ndcg",
+        needs_tail=never,
         title="Normalised discounted cumulative gain",
         definition=(
             "DCG@k / ideal DCG@k, DCG@k being the sum of gain / log2(rank + 1) over the top k and the ideal the same "
@@ -104,6 +105,7 @@ MEASURES = (
     ),
     Measure(
         name="dcg",
+        needs_tail=never,
         title="Discounted cumulative gain",
         definition="The sum of gain / log_base(rank + 1) over the top k. " + GAIN_TEXT,
         source="Järvelin & Kekäläinen 2002; trec_eval `dcg`; gain=exp: Burges et al. 2005",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Param, Ranking
+from rankeval_cli.measures.spec import Measure, Param, Ranking, never
 
 
 def binary_preference(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -57,6 +57,7 @@ def unjudged(ranking: Ranking, k: int, level: float, params: Any) -> float:
 
 BPREF = Measure(
     name="bpref",
+    needs_tail=never,
     title="Binary preference",
     definition=(
         "1/R times the sum over the retrieved relevant documents of 1 - min(b, R) / min(N, R), and of 1 where b = 0; "

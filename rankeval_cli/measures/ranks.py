@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking
+from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking, never
 
 
 def mean_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -42,6 +42,7 @@ NOTHING_FOUND = (
 MEASURES = (
     Measure(
         name="mean_rank",
+        needs_tail=never,
         title="Mean rank of the relevant documents that are found",
         definition="The mean rank of the relevant documents in the top k." + NOTHING_FOUND,
         source="`MeanRanks` of rankereval as its page defines it (its code divides by all relevant documents)",
@@ -55,6 +56,7 @@ MEASURES = (
     ),
     Measure(
         name="first_rank",
+        needs_tail=never,
         aliases=("first_relevant_rank",),
         title="Rank of the first relevant document",
         definition="The rank of the first relevant document in the top k." + NOTHING_FOUND,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Ranking
+from rankeval_cli.measures.spec import Measure, Ranking, never
 
 
 def num_q(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -85,6 +85,7 @@ NUM_REL = Measure(
 
 NUM_REL_RET: Measure = Measure(
     name="num_rel_ret",
+    needs_tail=never,
     aliases=("numrelret",),
     title="Number of relevant documents retrieved",
     definition="Relevant documents in the rankings of judged queries, after --depth.",

@@ -94,6 +94,16 @@ class Discount:
     of: Callable[[int], float]
 
 
+def never(metric: Metric) -> bool:
+    """For a fact of a measure that holds for none of its metrics."""
+    return False
+
+
+def without_cutoff(metric: Metric) -> bool:
+    """For a fact of a measure that holds for the whole list alone."""
+    return metric.cutoff is None
+
+
 @dataclass(frozen=True)
 class Measure:
     """The declaration of one measure.
@@ -108,6 +118,8 @@ class Measure:
         (found from the judgments by the scoring), for any other the kernel returns NaN
     aggregate : "mean", "sum" (counts), "geometric" (exp of the mean logarithm)
     is_binary : metric -> whether each query's value can only be 0 or 1 (then the interval is Wilson's)
+    needs_tail : metric -> whether documents behind the last one in the pool change the value; where they do not, the
+        kernel never sees them, which on runs of 1,000 documents is most of its work
     gain : metric, highest grade of the whole qrels -> GainMap; None for measures of plain grades. An explicit
         `(rel=)` on a measure with gains is applied by the scoring (lower grades get gain 0, also in the ideal).
     discount : metric -> Discount
@@ -139,6 +151,7 @@ class Measure:
     undefined: tuple[Reason, ...] = ()
     aggregate: Literal["mean", "sum", "geometric"] = "mean"
     is_binary: Callable[[Metric], bool] = lambda metric: False
+    needs_tail: Callable[[Metric], bool] = lambda metric: True
     gain: Callable[[Metric, float], GainMap] | None = None
     discount: Callable[[Metric], Discount] | None = None
     uses_level: bool = True
