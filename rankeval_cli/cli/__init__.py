@@ -20,7 +20,8 @@ def main() -> NoReturn:
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # the reader has gone: nothing is left to tell it
-            stream.flush()
+            if stream is not None:  # closed by the shell (`>&-`)
+                stream.flush()
     os._exit(code)
 
 
@@ -32,8 +33,7 @@ def run(words: Sequence[str]) -> int:
         _show(error)
         return error.code
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return ExitCode.INTERRUPTED
+        return _interrupted()
     except MemoryError:
         _show(RankevalError("there is not enough memory for one query's ranking or for the judgments"))
         return ExitCode.INPUT
@@ -56,7 +56,15 @@ def _run(words: list[str]) -> int:
         message = error.format_message().rstrip(".")
         _show(RankevalError(message[:1].lower() + message[1:], hint="rankeval --help shows every option"))
         return ExitCode.INPUT
+    if code == ExitCode.INTERRUPTED:  # Typer makes an exit of it
+        return _interrupted()
     return code if isinstance(code, int) else ExitCode.OK
+
+
+def _interrupted() -> int:
+    if sys.stderr is not None:
+        print("interrupted", file=sys.stderr)
+    return ExitCode.INTERRUPTED
 
 
 def _show(error: RankevalError) -> None:

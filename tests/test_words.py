@@ -1,0 +1,56 @@
+"""Words of the command line: which are measures, which are files."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankeval_cli.cli.words import spread
+from rankeval_cli.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("map", "myrun", "qrels"):
+        (tmp_path / name).touch()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("-m mrr@10 ndcg@10", "-m mrr@10 -m ndcg@10"),
+        ("-m mrr@10 ndcg@10 run.txt qrels.txt", "-m mrr@10 -m ndcg@10 run.txt qrels.txt"),
+        ("run.txt qrels.txt -m mrr@10 p@5 -q", "run.txt qrels.txt -m mrr@10 -m p@5 -q"),
+        ("-m mrr@10 -m p@5", "-m mrr@10 -m p@5"),
+        ("-m map ./map", "-m map ./map"),
+        ("-m mrr myrun qrels", "-m mrr myrun qrels"),
+        ("-m mrr - qrels", "-m mrr - qrels"),
+        ("-m mrr runs/*.gz qrels", "-m mrr runs/*.gz qrels"),
+        ("-m mrr s3://bucket/x qrels", "-m mrr s3://bucket/x qrels"),
+        ("-m mrr run.parquet map", "-m mrr run.parquet map"),
+        ("--fail-under mrr@10=0.3 map=0.1", "--fail-under mrr@10=0.3 --fail-under map=0.1"),
+        ("--fail-under mrr@10=0.3 run.txt q", "--fail-under mrr@10=0.3 run.txt q"),
+        ("--fail-under ndcg(gain=exp)@10=0.3", "--fail-under ndcg(gain=exp)@10=0.3"),
+        ("-m mrr -- -m p@5", "-m mrr -- -m p@5"),
+        ("-f json run qrels", "-f json run qrels"),
+        ("-m P(rel=2)@5 ndcg:gain=exp@10 P.5,10", "-m P(rel=2)@5 -m ndcg:gain=exp@10 -m P.5,10"),
+    ],
+)
+def test_words_are_spread(line, expected):
+    assert spread(line.split()) == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("line", "what", "hint"),
+    [
+        ("-m mrr ndgc@10", "`ndgc@10` is not a measure", "ndcg@10"),
+        ("-m mrr@0", "`0` is not a cutoff", "whole number"),
+        ("-m p run.txt", "needs a cutoff", "p@10"),
+        ("--fail-under 0.3", "has no bound", "mrr@10=0.35"),
+    ],
+)
+def test_a_word_that_is_neither_is_told(line, what, hint):
+    with pytest.raises(UsageError) as caught:
+        spread(line.split())
+    assert what in caught.value.what
+    assert hint in (caught.value.hint or "")
