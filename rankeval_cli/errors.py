@@ -29,7 +29,7 @@ class RankevalError(Exception):
     hint : one thing to do, None only when there is none
     """
 
-    code = ExitCode.INPUT
+    code: int = ExitCode.INPUT
 
     def __init__(self, what: str, where: str | None = None, hint: str | None = None) -> None:
         super().__init__(what)

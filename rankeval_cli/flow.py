@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,17 @@ import rankeval_cli
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.gates import Gate, decide
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Judgments, Report, Rules, RunReport, Source, Verdict
+from rankeval_cli.model import Judgments, Ranked, Report, Rules, RunReport, Scores, Source, Verdict
 from rankeval_cli.readers import Input, ReadOptions, check_swapped, open_input, open_object, open_table, read_pairs
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from rankeval_cli.align import Aligner
     from rankeval_cli.coverage import Facts
+    from rankeval_cli.readers.blocks import Block
     from rankeval_cli.readers.format import Progress, Role, Table
+    from rankeval_cli.scoring import Scorer
 
 DEFAULT_MEASURES = ("ndcg@10", "mrr@10", "map", "recall@100", "p@10")
 DEFAULT_CUTOFF = 10  # where ties and judged documents are counted when no measure has a cutoff
@@ -174,47 +178,73 @@ def _score_run(
     progress: Progress,
 ) -> tuple[RunReport, list[str]]:
     """One run's report and its warnings."""
+    from rankeval_cli.align import Aligner
     from rankeval_cli.coverage import coverage_of, warnings_of
     from rankeval_cli.inference import summarize
-    from rankeval_cli.readers.blocks import Ungrouped, gathered, grouped
 
     k = max((metric.cutoff for metric in metrics if metric.cutoff), default=DEFAULT_CUTOFF)
-    try:
-        scored = _pass(grouped(table, progress), table, judgments, metrics, rules, k, exclude)
-    except Ungrouped:
-        scored = _pass(gathered(table, progress), table, judgments, metrics, rules, k, exclude)
-    facts, scores = scored
+    make, check = partial(Aligner, table, judgments, rules, k, exclude), partial(_check_run, table, judgments, rules)
+    facts, scores = score_run(table, judgments, metrics, rules, make, check, progress=progress)
     coverage = coverage_of(judgments, facts, rules, k)
     source = Source(name, table.path, table.format, facts.rows, table.tag)
     run = RunReport(source, coverage, summarize(scores, rules), scores)
     return run, [f"{name}: {warning}" for warning in [*table.warnings, *warnings_of(coverage, facts, judgments, rules)]]
 
 
-def _pass(
-    blocks: Iterator[Any],
+def score_run(
     table: Table,
     judgments: Judgments,
     metrics: tuple[Metric, ...],
     rules: Rules,
-    k: int,
-    exclude: pl.DataFrame | None,
-) -> tuple[Facts, Any]:
-    """Align and score all blocks, the next one being read meanwhile; then the queries that no block answered."""
-    from rankeval_cli.align import Aligner
-    from rankeval_cli.readers import prefetch
+    make_aligner: Callable[[], Aligner],
+    check: Callable[[Facts], None],
+    watch: Callable[[Ranked], None] = lambda ranked: None,
+    progress: Progress | None = None,
+) -> tuple[Facts, Scores]:
+    """Align and score a run: what was noticed in it, and its scores.
+
+    make_aligner : called once, or twice when queries do not stand together and the run is read again
+    check : raises what is wrong with the run as a whole, once it has been read
+    watch : is given every block of rankings, those of unanswered queries last; begins anew when the run is read again
+    """
+    from rankeval_cli.readers.blocks import Ungrouped, gathered, grouped
     from rankeval_cli.scoring import Scorer
 
-    aligner, scorer = Aligner(table, judgments, rules, k, exclude), Scorer(metrics, judgments, rules)
+    try:
+        scorer = Scorer(metrics, judgments, rules)
+        return _pass(grouped(table, progress), make_aligner(), scorer, check, watch)
+    except Ungrouped:
+        scorer = Scorer(metrics, judgments, rules)
+        return _pass(gathered(table, progress), make_aligner(), scorer, check, watch)
+
+
+def _pass(
+    blocks: Iterator[Block],
+    aligner: Aligner,
+    scorer: Scorer,
+    check: Callable[[Facts], None],
+    watch: Callable[[Ranked], None],
+) -> tuple[Facts, Scores]:
+    """Align and score all blocks, the next one being read meanwhile; then the queries that no block answered."""
+    from rankeval_cli.readers import prefetch
+
+    def add(ranked: Ranked) -> None:  # a function: no block stays in memory while the next one is aligned
+        watch(ranked)
+        scorer.add(ranked)
+
     for block in prefetch(blocks):
-        scorer.add(aligner.align(block))
-    facts = aligner.facts
+        add(aligner.align(block))
+    check(aligner.facts)
+    add(aligner.unanswered())
+    return aligner.facts, scorer.finish(aligner.facts.answered)
+
+
+def _check_run(table: Table, judgments: Judgments, rules: Rules, facts: Facts) -> None:
     if not facts.rows:
         raise InputError("is empty: no results", table.path, "check that the retrieval wrote its results")
     if not facts.answered.any():
         raise _nothing_in_common(table, judgments, facts)
     _check_missing(table, judgments, facts, rules)
-    scorer.add(aligner.unanswered())
-    return facts, scorer.finish(facts.answered)
 
 
 def _nothing_in_common(table: Table, judgments: Judgments, facts: Facts) -> InputError:

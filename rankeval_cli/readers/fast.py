@@ -47,7 +47,8 @@ def parse(data: bytes, plan: Plan, may_hold_comments: bool = True) -> pl.DataFra
 def _scan(data: bytes, plan: Plan, rank: Any = None) -> pl.DataFrame:
     import polars as pl
 
-    types = {"rank": rank or pl.Int64, "score": pl.Float64, "grade": pl.String if plan.grade_map else pl.Float64}
+    grade = pl.String if plan.grade_map else pl.Int64 if plan.has_whole_grades else pl.Float64
+    types = {"rank": rank or pl.Int64, "score": pl.Float64, "grade": grade}
     schema: dict[str, Any] = {}
     for i, name in enumerate(plan.layout.columns):
         schema[f"-{i}" if name == "-" else name] = types.get(name, pl.String)
@@ -118,6 +119,7 @@ def _with_values(frame: pl.DataFrame, plan: Plan, data: bytes) -> pl.DataFrame |
         return frame.with_columns(grade=pl.lit(1.0))
     if plan.grade_map:
         return _mapped(frame, plan)
+    frame = frame.cast({"grade": pl.Float64}) if plan.has_whole_grades else frame
     values = frame[layout.value]
     is_wrong = values.is_nan() if layout.value == "score" else ~values.is_finite()
     return None if is_wrong.any() else frame

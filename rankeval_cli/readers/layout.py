@@ -72,11 +72,13 @@ class Plan:
 
     separator : b"\\t", or None for runs of blanks
     grade_map : word -> grade
+    has_whole_grades : the fast path leaves any grade but a whole number to the line reader
     """
 
     layout: Layout
     separator: bytes | None
     grade_map: Mapping[str, float] | None = None
+    has_whole_grades: bool = False
 
 
 def split(line: bytes, separator: bytes | None) -> list[bytes]:
