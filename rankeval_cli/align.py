@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rankeval_cli.readers.format import Table
 
     Rows = NDArray[np.int64]
+    Hashes = NDArray[np.uint64]
 
 SPELLING_SAMPLE = 1000  # judged pairs whose other spellings are looked for in a run
 
@@ -46,9 +47,10 @@ class Aligner:
             )
         self.table, self.judgments, self.rules, self.k = table, judgments, rules, k
         self.index = {query: i for i, query in enumerate(judgments.queries)}
-        self.rows_of = np.searchsorted(judgments.frame["query"].to_numpy(), np.arange(len(judgments.queries) + 1))
+        self.judged_of = _row_starts(judgments.frame, len(judgments.queries))
         self.exclude = None if exclude is None else exclude.unique()
         self.variants = _spelling_variants(judgments)
+        self.variants_of = _row_starts(self.variants, len(judgments.queries))
         self.facts = Facts.empty(len(judgments.queries))
 
     def align(self, block: Block) -> Ranked:
@@ -117,7 +119,7 @@ class Aligner:
     def _without_excluded(self, rows: _Rows) -> _Rows:
         docs = rows.frame["doc"]
         own = pl.Series(self.judgments.queries, dtype=pl.String)[rows.query].hash(DOC_SEED).to_numpy()
-        hits = np.flatnonzero(docs.hash(DOC_SEED).to_numpy() == np.repeat(own, rows.lengths))
+        hits = np.flatnonzero(rows.doc_hash == np.repeat(own, rows.lengths))
         if len(hits):
             query = rows.query_of_row()[hits]
             is_self = [docs[int(row)] == self.judgments.queries[i] for row, i in zip(hits, query, strict=True)]
@@ -227,11 +229,8 @@ class Aligner:
     def _grades(self, rows: _Rows, order: _Order) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
         """Grade and status of each row in rank order."""
         grade, status = np.full(rows.frame.height, -1.0), np.zeros(rows.frame.height, np.uint8)
-        keys = self._keys(rows)
-        mine = np.concatenate([np.empty(0, np.int64), *(np.arange(*self.rows_of[i : i + 2]) for i in rows.query)])
-        judged = self.judgments.frame[mine]
-        found = _matches(rows, keys, judged)
-        self._note_spellings(rows, keys, found)
+        found = _matches(rows, self._keys(rows), _of_queries(self.judgments.frame, self.judged_of, rows.query))
+        self._note_spellings(rows, found)
         rank = np.empty(rows.frame.height, np.int64)
         rank[order.perm] = np.arange(rows.frame.height)
         place, value = rank[found["row"].to_numpy()], found["grade"].to_numpy()
@@ -240,26 +239,26 @@ class Aligner:
         self.facts.judged_found += len(place)
         return grade, status
 
-    def _note_spellings(self, rows: _Rows, keys: pl.Series, found: pl.DataFrame) -> None:
+    def _note_spellings(self, rows: _Rows, found: pl.DataFrame) -> None:
         """Look for other spellings (`7` for `007`, `DOC1` for `doc1`) of judged documents that were not found."""
-        pairs = _matches(rows, keys, self.variants)
+        variants = _of_queries(self.variants, self.variants_of, rows.query)
+        pairs = _matches(rows, self._keys(rows), variants) if variants.height else variants
         if pairs.height:
             pairs = pairs.join(found, left_on=["query", "meant"], right_on=["query", "doc"], how="anti")
             pairs = pairs.join(found, on=["query", "doc"], how="anti")  # the spelling is a judged document of its own
             self.facts.spellings += pairs.select("doc", "meant").rows()
 
     def _keys(self, rows: _Rows) -> pl.Series:
+        """(N,) as `pair_keys`, from one hash a query; made once."""
         if rows.keys is None:
             names = pl.Series(self.judgments.queries, dtype=pl.String)[rows.query]
-            query = np.repeat(names.hash(QUERY_SEED).to_numpy(), rows.lengths)
-            rows.keys = pl.Series(query ^ rows.frame["doc"].hash(DOC_SEED).to_numpy())
+            rows.keys = pl.Series(np.repeat(names.hash(QUERY_SEED).to_numpy(), rows.lengths) ^ rows.doc_hash)
         return rows.keys
 
     def _ideal(self, query: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        start, stop = self.judgments.ideal_offsets[query], self.judgments.ideal_offsets[query + 1]
-        offsets = _offsets(stop - start)
-        rows = np.arange(offsets[-1]) + np.repeat(start - offsets[:-1], stop - start)
-        return offsets, self.judgments.ideal[rows]
+        starts = self.judgments.ideal_offsets
+        lengths = starts[query + 1] - starts[query]
+        return _offsets(lengths), self.judgments.ideal[_places_of(starts, query)]
 
 
 def judged_only(ranked: Ranked) -> Ranked:
@@ -287,7 +286,15 @@ class _Rows:
     frame: pl.DataFrame
     query: Rows
     offsets: Rows
+    hashes: Hashes | None = None
     keys: pl.Series | None = None
+
+    @property
+    def doc_hash(self) -> Hashes:
+        """(N,) hash of each document, made once."""
+        if self.hashes is None:
+            self.hashes = self.frame["doc"].hash(DOC_SEED).to_numpy()
+        return self.hashes
 
     @property
     def lengths(self) -> Rows:
@@ -309,8 +316,8 @@ class _Rows:
 
     def keep(self, kept: NDArray[np.bool_]) -> _Rows:
         before = np.concatenate(([0], np.cumsum(kept)))
-        keys = None if self.keys is None else self.keys.filter(pl.Series(kept))
-        return _Rows(self.frame.filter(pl.Series(kept)), self.query, before[self.offsets].astype(np.int64), keys)
+        frame = self.frame.filter(pl.Series(kept))
+        return _Rows(frame, self.query, before[self.offsets].astype(np.int64), self.doc_hash[kept])
 
 
 @dataclass(frozen=True)
@@ -319,6 +326,25 @@ class _Order:
 
     perm: Rows
     score: NDArray[np.float64]
+
+
+def _row_starts(frame: pl.DataFrame, num_queries: int) -> Rows:
+    """(num_queries + 1,) where the rows of each query start in a frame that is sorted by query index."""
+    starts: Rows = np.searchsorted(frame["query"].to_numpy(), np.arange(num_queries + 1))
+    return starts
+
+
+def _of_queries(frame: pl.DataFrame, starts: Rows, query: Rows) -> pl.DataFrame:
+    """The rows of some queries."""
+    return frame[_places_of(starts, query)]
+
+
+def _places_of(starts: Rows, query: Rows) -> Rows:
+    """The places from starts[q] up to starts[q + 1] of each query q, one query after another."""
+    first, lengths = starts[query], starts[query + 1] - starts[query]
+    offsets = _offsets(lengths)
+    places: Rows = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], lengths)
+    return places
 
 
 def _matches(rows: _Rows, keys: pl.Series, wanted: pl.DataFrame) -> pl.DataFrame:
@@ -350,4 +376,4 @@ def _spelling_variants(judgments: Judgments) -> pl.DataFrame:
     schema = {"query": pl.UInt32, "doc": pl.String, "meant": pl.String}
     variants = pl.DataFrame(rows, schema, orient="row")
     names = pl.Series(judgments.queries, dtype=pl.String)[variants["query"].to_numpy()]
-    return variants.with_columns(key=pair_keys(names, variants["doc"]))
+    return variants.with_columns(key=pair_keys(names, variants["doc"])).sort("query")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -15,8 +16,10 @@ def main() -> NoReturn:
     """Run the program and end the process.
 
     `os._exit` saves the 0.03-0.05 s that the interpreter takes to tear down Polars; everything that must be cleaned
-    up is cleaned up in `finally` by then.
+    up is cleaned up in `finally` by then. Cyclic garbage is not collected either: imports and frames leave next to none,
+    and looking for it costs 0.04 s of a small evaluation.
     """
+    gc.disable()
     code = run(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # the reader has gone: nothing is left to tell it
