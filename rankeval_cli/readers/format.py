@@ -87,7 +87,6 @@ class Format:
     """
 
     name: str
-    title: str
     run: str | None
     qrels: str | None
     fits: Callable[[Input, Role, ReadOptions], bool]

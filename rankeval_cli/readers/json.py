@@ -222,7 +222,6 @@ def _fits_document(source: Input, role: Role, options: ReadOptions) -> bool:
 FORMATS = (
     Format(
         name="jsonl",
-        title="JSON Lines",
         run="one result a line, with the names of a table; or one query a line, with lists of documents and scores",
         qrels="the same with a grade (or score)",
         fits=jsonlines.fits,
@@ -230,7 +229,6 @@ FORMATS = (
     ),
     Format(
         name="json",
-        title="JSON",
         run="{query: {document: score}} (BEIR, ranx, pytrec_eval), {query: [document, ...]}, an array of records, or "
         "MTEB predictions; held in memory while it is read",
         qrels="{query: {document: grade}}, {query: [relevant document, ...]} or an array of records",

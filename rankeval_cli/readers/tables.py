@@ -158,7 +158,6 @@ def _fits_csv(source: Input, role: Role, options: ReadOptions) -> bool:
 FORMATS = (
     Format(
         name="csv",
-        title="CSV with a header",
         run="columns query, doc and score (or rank), in any order; comma, semicolon or pipe between them",
         qrels="columns query, doc and grade (or score), in any order; or query and doc alone, each relevant",
         fits=_fits_csv,
@@ -166,7 +165,6 @@ FORMATS = (
     ),
     Format(
         name="tsv",
-        title="TSV with a header",
         run="columns query, doc and score (or rank), in any order; a tab between them",
         qrels="columns query, doc and grade (or score), in any order, as in BEIR; or query and doc alone",
         fits=lambda source, role, options: _fits(source, role, options, TSV_SEPARATORS),
