@@ -6,6 +6,7 @@ import io
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, TYPE_CHECKING
 
 from rankeval_cli.readers.spool import temporary_file, write_all
@@ -54,7 +55,9 @@ def grouped(table: Table, progress: Progress | None = None) -> Iterator[Block]:
     if second is None:
         yield _together(first)
         return
-    yield from _in_order(_chain(first, second, frames))
+    whole = chain([first, second], frames)
+    del first, second  # each frame is held only until it has been cut
+    yield from _in_order(whole)
 
 
 def _in_order(frames: Iterator[pl.DataFrame]) -> Iterator[Block]:
@@ -118,12 +121,6 @@ def _together(frame: pl.DataFrame) -> Block:
     return Block(frame[places["row"].explode()], places["query"].to_list(), offsets)
 
 
-def _chain(first: pl.DataFrame, second: pl.DataFrame, rest: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    yield first
-    yield second
-    yield from rest
-
-
 def gathered(table: Table, progress: Progress | None = None) -> Iterator[Block]:
     """Blocks of an input whose lines may stand in any order; rows of a query stay in file order.
 
@@ -144,9 +141,11 @@ def _regrouped(frames: Iterator[pl.DataFrame], seed: int) -> Iterator[Block]:
         return
     with temporary_file() as file:
         partitions = _Partitions(file, seed)
-        for rows in _chain(first, second, spills):
+        spills = chain([first, second], spills)
+        del first, second  # each is held only until it has been written
+        for rows in spills:
             partitions.write(rows)
-        del first, second
+        del rows
         for pieces in partitions.groups():
             yield from partitions.blocks(pieces)
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import InputError
+from rankeval_cli.readers.streams import UTF8_HINT
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SEPARATORS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "pipe"}
 LONGEST_RECORD = 64 << 20  # bytes; beyond that an opening quote was left open, and memory would run out
 NEWLINE, RETURN, QUOTE = 10, 13, 34
 SLICE = 1 << 18  # bytes compared at a time: they stay in the processor's cache
@@ -100,8 +100,7 @@ def _lines(data: bytes, first_line: int, where: str, taken: Place) -> Iterator[s
         except UnicodeDecodeError as problem:
             line = first_line + taken.num_lines
             what = f"byte 0x{data[start + problem.start]:02x} at column {problem.start + 1} is not valid UTF-8"
-            hint = "convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW"
-            raise InputError(what, f"{where}:{line}", hint) from None
+            raise InputError(what, f"{where}:{line}", UTF8_HINT) from None
         taken.size_bytes, taken.num_lines = stop, taken.num_lines + 1
         yield text
         start = stop

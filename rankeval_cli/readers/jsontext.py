@@ -7,8 +7,7 @@ from typing import Any
 
 from rankeval_cli.errors import InputError
 from rankeval_cli.readers.nested import Pairs
-
-UTF8_HINT = "convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW"
+from rankeval_cli.readers.streams import UTF8_HINT
 
 
 def _object(pairs: list[tuple[str, Any]]) -> Any:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
+from rankeval_cli.readers.streams import UTF8_HINT
 from rankeval_cli.readers.values import Reading, parse_number, parse_value, value_complaint
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ def _text(text: bytes, place: str) -> str:
     try:
         return text.decode()
     except UnicodeDecodeError:
-        hint = "convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW"
-        raise InputError(f"{text!r} is not valid UTF-8", place, hint) from None
+        raise InputError(f"{text!r} is not valid UTF-8", place, UTF8_HINT) from None
 
 
 def _number(text: bytes, role: Role, options: ReadOptions, place: str) -> float:
@@ -204,7 +204,6 @@ def _is_scores(source: Input) -> bool:
 FORMATS = (
     Format(
         name="letor",
-        title="LETOR / SVMlight",
         run="one score a line, in the order of the labels that are given as the judgments",
         qrels="a label, `qid:QUERY`, features, and perhaps `#docid = DOCUMENT`; else the row number is the document",
         fits=lambda source, role, options: _is_scores(source) if role == "run" else is_labels(source),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankeval_cli.errors import InputError
 from rankeval_cli.readers.layout import TREC_RUN, Layout, Plan, split, whole
+from rankeval_cli.readers.streams import UTF8_HINT
 from rankeval_cli.readers.values import parse_number, value_complaint
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def width_hint(layout: Layout, separator: bytes | None) -> str:
 
 def _not_utf8(line: bytes, problem: UnicodeDecodeError) -> InputError:
     what = f"byte 0x{line[problem.start]:02x} at column {problem.start + 1} is not valid UTF-8"
-    return InputError(what, hint="convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW")
+    return InputError(what, hint=UTF8_HINT)
 
 
 def shown(text: str) -> str:

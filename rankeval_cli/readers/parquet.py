@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ from rankeval_cli.readers.columns import choose
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.frames import check_types, find, list_columns, shape
 from rankeval_cli.readers.sample import PARQUET_MARK
+from rankeval_cli.readers.spool import Spool
 from rankeval_cli.readers.streams import compression
 from rankeval_cli.readers.values import Reading
 
@@ -143,11 +142,7 @@ def _seekable(file: BinaryIO) -> BinaryIO:
     """The file itself, or a temporary copy of one that can only be read once; Polars reads either piece by piece."""
     if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO):
         return file
-    copy = tempfile.TemporaryFile(prefix="rankeval-")  # noqa: SIM115 (lives as long as the table)
-    with file:
-        shutil.copyfileobj(file, copy, 1 << 20)
-    copy.flush()
-    return copy
+    return Spool(file.read, file.close).whole()
 
 
 def _place(part: str, first_row: int, row: int) -> str:
@@ -177,7 +172,6 @@ def _fits(source: Input, role: Role, options: ReadOptions) -> bool:
 FORMATS = (
     Format(
         name="parquet",
-        title="Parquet",
         run="a file, a folder of parts or a glob; columns query, doc and score, or lists of them, one row a query",
         qrels="the same with a grade, as on Hugging Face (which calls it score)",
         fits=_fits,

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePath
 from typing import BinaryIO
 
@@ -137,7 +138,7 @@ class Input:
         first = next(pieces, b"")
         if _is_old_mac(first):
             first, pieces = _line_ends(first), (piece.replace(b"\r", b"\n") for piece in pieces)
-        yield from cut(_chain(first, pieces), CHUNK_BYTES, quoted)
+        yield from cut(chain([first], pieces), CHUNK_BYTES, quoted)
 
     def _text(self, part: str, progress: Progress | None = None) -> Iterator[bytes]:
         pieces = self._decompressed(part, self.stored_start(part), progress)
@@ -172,11 +173,6 @@ def _told(read: Read, progress: Progress | None) -> Read:
 
 def _open(part: str, buffering: int = -1) -> BinaryIO:
     return open(part, "rb", buffering=buffering)
-
-
-def _chain(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from rest
 
 
 def _is_old_mac(text: bytes) -> bool:

@@ -16,6 +16,7 @@ PIECE = 1 << 22  # decompressed bytes at a time: a tiny archive can hold gigabyt
 MAGIC = {"gzip": b"\x1f\x8b", "bzip2": b"BZh", "xz": b"\xfd7zXZ\0", "zstd": b"\x28\xb5\x2f\xfd"}
 SKIPPABLE = b"\x2a\x4d\x18"  # a zstd file may begin with a skippable frame: 5x 2a 4d 18
 UTF8_MARK = codecs.BOM_UTF8
+UTF8_HINT = "convert the file: iconv -f LATIN1 -t UTF-8 OLD > NEW"
 # UTF-32 first: its little-endian mark begins with the one of UTF-16.
 WIDE_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from rankeval_cli.errors import InputError
+from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers import fast, layout, lines
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.layout import Layout, Plan, split
@@ -16,9 +16,6 @@ from rankeval_cli.readers.values import parse_number
 
 if TYPE_CHECKING:
     import polars as pl
-
-
-MAX_PLACES = 10  # that `locate` names
 
 
 class TextTable:
@@ -85,9 +82,9 @@ class TextTable:
             if wanted[0] in chunk.data and wanted[1] in chunk.data:
                 numbered = enumerate(chunk.data.split(b"\n"), chunk.first_line)
                 found += [f"{chunk.path}:{number}" for number, line in numbered if self._is_pair(line, wanted)]
-            if len(found) >= MAX_PLACES:
+            if len(found) >= SHOWN_PROBLEMS:
                 break
-        return found[:MAX_PLACES]
+        return found[:SHOWN_PROBLEMS]
 
     def _is_pair(self, line: bytes, wanted: tuple[bytes, bytes]) -> bool:
         if wanted[0] not in line or wanted[1] not in line or line.startswith(b"#"):
@@ -166,7 +163,6 @@ def _never(source: Input, role: Role, options: ReadOptions) -> bool:
 FORMATS = (
     Format(
         name="trec",
-        title="TREC run or judgments, columns separated by blanks or tabs",
         run="query Q0 document rank score tag; the tag may be missing on every line",
         qrels="query iteration document grade",
         fits=_fits_trec,
@@ -174,15 +170,13 @@ FORMATS = (
     ),
     Format(
         name="trec-loose",
-        title="TREC run with further columns, which are not read; only by --run-format",
-        run="query Q0 document rank score tag ...",
+        run="query Q0 document rank score tag ...; only by --run-format",
         qrels=None,
         fits=_never,
         open=_only(layout.TREC_LOOSE),
     ),
     Format(
         name="colbert",
-        title="ColBERT ranking",
         run="query passage rank score",
         qrels=None,
         fits=_fits_colbert,
@@ -190,7 +184,6 @@ FORMATS = (
     ),
     Format(
         name="msmarco",
-        title="MS MARCO, three columns without header",
         run="query document rank (rising by one from 1, or from 0), or query document score (fractions)",
         qrels="query document grade, or query document (grade 1)",
         fits=_fits_msmarco,
@@ -198,16 +191,14 @@ FORMATS = (
     ),
     Format(
         name="msmarco-rank",
-        title="MS MARCO run whose third column is a rank; only by --run-format",
-        run="query document rank",
+        run="query document rank; only by --run-format",
         qrels=None,
         fits=_never,
         open=_only(layout.MSMARCO_RANK),
     ),
     Format(
         name="msmarco-score",
-        title="MS MARCO run whose third column is a score; only by --run-format",
-        run="query document score",
+        run="query document score; only by --run-format",
         qrels=None,
         fits=_never,
         open=_only(layout.MSMARCO_SCORE),
