@@ -158,27 +158,28 @@ def help_text() -> str:
 
 def measures_table() -> str:
     """One row a measure: names, what it is, parameters, range, and names elsewhere."""
-    from rankeval_cli.measures.registry import MEASURES, spellings
+    from rankeval_cli.measures.registry import MEASURES, names_elsewhere, spellings
 
     header = ("measure", "also", "what it is", "parameters", "range", "trec_eval", "ir_measures", "ranx")
     rows = []
     for measure in MEASURES:
         names = codes(spellings(measure)[1:])
         params = codes(param.name for param in measure.params)
-        elsewhere = (codes((name or "").split(", ")) for name in (measure.trec_eval, measure.ir_measures, measure.ranx))
+        elsewhere = (codes(names) for names in names_elsewhere(measure).values())
         rows.append((code(spelled(measure)), names, measure.title, params, range_of(measure), *elsewhere))
     return table(header, rows)
 
 
 def spelled(measure: Measure) -> str:
     """The name with what may or must follow it."""
-    return measure.name + {"required": "@k", "optional": "[@k]", "recall": "@r", "never": ""}[measure.cutoff]
+    return measure.name + {"required": "@k", "optional": "[@k]", "value": "@x", "never": ""}[measure.cutoff]
 
 
 def range_of(measure: Measure) -> str:
     """The range of one query's value, open at the end for `≥`, and a word where lower is better."""
     low, high = measure.bounds
-    text = f"≥ {low:g}" if math.isinf(high) else f"{low:g} to {high:g}"
+    open_end = "any number" if math.isinf(low) else f"≥ {low:g}"
+    text = open_end if math.isinf(high) else f"{low:g} to {high:g}"
     return f"{text}, lower is better" if measure.direction == "lower" else text
 
 

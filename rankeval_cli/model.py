@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Metric
 
 SCHEMA_VERSION = 1
+GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN: one query at 0 must not make the whole geometric mean 0
 
 Order = Literal["score", "ascending", "rank", "file"]
 Precision = Literal["double", "single"]

@@ -89,7 +89,8 @@ class Scorer:
                 self.judgments.source.path,
                 "choose --no-relevant zero, one, skip or nan",
             )
-        values[empty] = {"zero": 0.0, "one": 1.0}.get(policy, np.nan)
+        nothing = max(0.0, self.metrics[row].measure.bounds[0])  # above 0 where a geometric mean has a floor
+        values[empty] = {"zero": nothing, "one": 1.0}.get(policy, np.nan)
         self.values[row, query] = values
         self.by_policy[row, query] = empty
 

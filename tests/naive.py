@@ -134,6 +134,29 @@ def rprec(view: View) -> float:
     return share(len([rank for rank in view.relevant_ranks if rank <= view.num_rel]), view.num_rel)
 
 
+def rprec_mult(view: View) -> float:
+    size = math.floor(view.params["multiple"] * view.num_rel + 0.9)
+    return share(len([rank for rank in view.relevant_ranks if rank <= size]), size)
+
+
+def precision_sum(view: View) -> float:
+    ranks = view.relevant_ranks
+    return sum(len([other for other in ranks if other <= rank]) / rank for rank in ranks)
+
+
+def gm_map(view: View) -> float:
+    return max(share(precision_sum(view), view.num_rel), 1e-5)
+
+
+def bing(view: View) -> float:
+    ranks = view.relevant_ranks
+    return share(sum(1 / math.log2(2 + rank - 1 - place) for place, rank in enumerate(ranks)), view.num_rel)
+
+
+def yaap(view: View) -> float:
+    return math.log(1 + precision_sum(view)) - math.log(1 + view.num_rel - precision_sum(view))
+
+
 def gain(view: View, grade: float | None) -> float:
     if grade is None or grade < 0 or (view.explicit is not None and grade < view.explicit):
         return 0.0
@@ -155,6 +178,47 @@ def ndcg(view: View) -> float:
     return share(dcg(view), discounted(view, sorted((gain(view, grade) for grade in view.judged), reverse=True)))
 
 
+def gains_of(view: View) -> tuple[list[float], list[float]]:
+    """Gains in rank order, and of all judged documents, highest first."""
+    ranked = [gain(view, grade) for grade, _ in view.docs]
+    return ranked, sorted((gain(view, grade) for grade in view.judged), reverse=True)
+
+
+def discounted_to(gains: list[float], size: int) -> float:
+    return sum(value / math.log2(rank + 1) for rank, value in enumerate(gains[:size], start=1))
+
+
+def ideal_dcg(view: View) -> float:
+    return discounted(view, gains_of(view)[1])
+
+
+def ndcg_rel(view: View) -> float:
+    ranked, ideal = gains_of(view)
+    goal = len([value for value in ideal if value > 0])
+    ranks = [rank for rank, value in enumerate(ranked, start=1) if value > 0]
+    values = [share(discounted_to(ranked, rank), discounted_to(ideal, rank)) for rank in ranks]
+    values += [share(discounted_to(ranked, len(ranked)), discounted_to(ideal, goal))] * (goal - len(ranks))
+    return share(sum(values), goal)
+
+
+def rndcg(view: View) -> float:
+    ranked, ideal = gains_of(view)
+    depths = [len([value for value in ideal if value >= level]) for level in {value for value in ideal if value > 0}]
+    values = [share(discounted_to(ranked, depth), discounted_to(ideal, depth)) for depth in depths]
+    if values and len(ranked) > max(depths) + 1:
+        values.append(share(discounted_to(ranked, len(ranked)), discounted_to(ideal, max(depths))))
+    return share(sum(values), len(values)) if view.num_rel else 0.0
+
+
+def g(view: View) -> float:
+    ranked, ideal = gains_of(view)
+    costs = [max(1.0, value) for value in ideal] + [1.0] * len(ranked)
+    total = 0.0
+    for rank, value in enumerate(ranked, start=1):
+        total += value / math.log2(2 + sum(costs[:rank]) - sum(ranked[:rank])) if value else 0.0
+    return share(total, sum(ideal))
+
+
 def err(view: View) -> float:
     highest = view.max_grade if view.params["max"] is None else view.params["max"]
     explicit = -math.inf if view.explicit is None else view.explicit
@@ -165,12 +229,20 @@ def err(view: View) -> float:
 
 def rbp(view: View) -> float:
     persistence, kind = view.params["p"], view.params["gain"]
-    if kind == "binary":
+    if kind == "binary" and not view.params["gains"]:
         gains = [float(view.is_relevant(grade)) for grade, _ in view.top]
     else:
         scale = max([1.0, *(gain(view, grade) for grade in view.judged)]) if kind == "scaled" else 1.0
         gains = [gain(view, grade) / scale for grade, _ in view.top]
     return (1 - persistence) * sum(value * persistence**place for place, value in enumerate(gains))
+
+
+def rbp_resid(view: View) -> float:
+    persistence = view.params["p"]
+    unknown = [place for place, (grade, _) in enumerate(view.docs) if grade is None or grade < 0]
+    if not unknown:
+        return 0.0
+    return persistence ** len(view.docs) + (1 - persistence) * sum(persistence**place for place in unknown)
 
 
 def interpolated(view: View, recall_level: float) -> float:
@@ -215,6 +287,21 @@ def bpref(view: View) -> float:
     return share(total, view.num_rel)
 
 
+def gm_bpref(view: View) -> float:
+    return max(bpref(view), 1e-5)
+
+
+def infap(view: View) -> float:
+    total = 0.0
+    for rank in view.relevant_ranks:
+        above = [grade for grade, _ in view.docs[: rank - 1] if grade is not None]
+        relevant = len([grade for grade in above if view.is_relevant(grade)])
+        known = len([grade for grade in above if grade >= 0])
+        rate = (relevant + 1e-5) / (known + 2e-5)
+        total += 1 / rank + (rank - 1) / rank * len(above) / (rank - 1) * rate if rank > 1 else 1.0
+    return share(total, view.num_rel)
+
+
 def fallout(view: View) -> float | None:
     num_docs = view.params["num_docs"]
     negatives = view.negatives if num_docs is None else num_docs - view.num_rel
@@ -244,6 +331,30 @@ def num_rel(view: View) -> float:
     return float(view.num_rel)
 
 
+def num_nonrel_judged_ret(view: View) -> float:
+    return float(len([1 for grade, _ in view.docs if grade is not None and 0 <= grade < view.level]))
+
+
+def set_p(view: View) -> float:
+    is_relative = view.params.get("relative") == "true"
+    return share(num_hits(view), min(len(view.docs), view.num_rel) if is_relative else len(view.docs))
+
+
+def set_map(view: View) -> float:
+    return set_p(view) * recall(view)
+
+
+def set_f(view: View) -> float:
+    beta = view.params["beta"]
+    return share((beta + 1) * set_p(view) * recall(view), beta * set_p(view) + recall(view))
+
+
+def utility(view: View) -> float:
+    found, hits = len(view.docs), num_hits(view)
+    counts = (hits, found - hits, view.num_rel - hits, view.params["num_docs"] - found - view.num_rel + hits)
+    return sum(view.params[f"p{number}"] * count for number, count in enumerate(counts, start=1))
+
+
 TWINS: dict[str, Callable[[View], float | None]] = {
     "rr": rr,
     "ap": ap,
@@ -254,16 +365,27 @@ TWINS: dict[str, Callable[[View], float | None]] = {
     "hit": hit,
     "num_hits": num_hits,
     "rprec": rprec,
+    "rprec_mult": rprec_mult,
+    "gm_map": gm_map,
+    "bing": bing,
+    "yaap": yaap,
     "ndcg": ndcg,
     "dcg": dcg,
+    "ideal_dcg": ideal_dcg,
+    "ndcg_rel": ndcg_rel,
+    "rndcg": rndcg,
+    "g": g,
     "err": err,
     "rbp": rbp,
+    "rbp_resid": rbp_resid,
     "iprec": iprec,
     "11pt": eleven_points,
     "auc": auc,
     "mean_rank": mean_rank,
     "first_rank": first_rank,
     "bpref": bpref,
+    "gm_bpref": gm_bpref,
+    "infap": infap,
     "fallout": fallout,
     "judged": judged,
     "unj": unj,
@@ -271,4 +393,9 @@ TWINS: dict[str, Callable[[View], float | None]] = {
     "num_ret": num_ret,
     "num_rel": num_rel,
     "num_rel_ret": num_hits,
+    "num_nonrel_judged_ret": num_nonrel_judged_ret,
+    "set_p": set_p,
+    "set_map": set_map,
+    "set_f": set_f,
+    "utility": utility,
 }

@@ -40,7 +40,8 @@ def _value(metric: Metric, case: Query, rules: Rules, max_grade: float) -> float
         lowest = 0.0 if metric.level is None else metric.level
         nothing = nothing or not [grade for grade in case.judged if grade >= lowest and gains.of(grade) > 0]
     if nothing:
-        return {"zero": 0.0, "one": 1.0}.get(rules.no_relevant)
+        lowest = 1e-5 if metric.measure.aggregate == "geometric" else 0.0
+        return {"zero": lowest, "one": 1.0}.get(rules.no_relevant)
     return naive(metric, case, rules.relevance_level, max_grade)
 
 

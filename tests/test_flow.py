@@ -18,7 +18,7 @@ from rankeval_cli.measures.expression import parse_all
 from rankeval_cli.measures.registry import MEASURES
 
 EVERY_MEASURE = [
-    {"required": f"{measure.name}@3", "recall": f"{measure.name}@0.4"}.get(measure.cutoff, measure.name)
+    {"required": f"{measure.name}@3", "value": f"{measure.name}@0.4"}.get(measure.cutoff, measure.name)
     for measure in MEASURES
 ]
 EVERY_CUTOFF = [f"{measure.name}@2" for measure in MEASURES if measure.cutoff == "optional"]

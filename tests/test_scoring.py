@@ -13,7 +13,7 @@ from rankeval_cli.measures.registry import MEASURES
 from rankeval_cli.model import Judgments, Ranked, Rules, Source
 
 EVERY_MEASURE = [
-    {"required": f"{measure.name}@3", "recall": f"{measure.name}@0.4"}.get(measure.cutoff, measure.name)
+    {"required": f"{measure.name}@3", "value": f"{measure.name}@0.4"}.get(measure.cutoff, measure.name)
     for measure in MEASURES
 ]
 
@@ -121,6 +121,12 @@ def test_a_query_with_nothing_relevant_follows_the_policy(policy, value, undefin
     np.testing.assert_equal(scores.values, [[value]])
     assert scores.undefined == (undefined,)
     assert scores.propagate == (propagates,)
+
+
+@pytest.mark.parametrize("measure", ["gm_map", "gm_bpref"])
+def test_nothing_relevant_counts_as_the_floor_of_a_geometric_mean(measure):
+    scores = scores_of(one_query([0, None], [0]), [measure])
+    np.testing.assert_equal(scores.values, [[1e-5]])
 
 
 def test_a_query_with_nothing_relevant_can_be_an_error():

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from rankeval_cli.model import GEOMETRIC_FLOOR
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from rankeval_cli.model import Rules
 
 Statistic = Literal["mean", "median", "min", "max", "sum", "geometric"]
-
-GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN: one query at 0 must not make the whole mean 0
 
 
 def aggregate(values: NDArray[np.float64], metric: Metric, rules: Rules, propagate: bool = False) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking, never, without_cutoff
+from rankeval_cli.measures.spec import TREC_CUTOFFS, Measure, Metric, Param, Ranking, TrecEval, never, without_cutoff
 
 
 def reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -16,20 +16,21 @@ def reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> floa
 
 
 def average_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
-    """Sum of the precision at each relevant document; params[0] chooses the denominator (0 all, 1 min, 2 found)."""
+    """Sum of the precision at each relevant document; params: the denominator (0 all, 1 min, 2 found), lowest value."""
     hits = 0
     total = 0.0
     for i in range(min(k, len(ranking.grade))):
         if ranking.grade[i] >= level:
             hits += 1
             total += hits / (i + 1)
+    lowest: float = params[1]
     if hits == 0:
-        return 0.0
+        return lowest
     if params[0] == 1.0:
         return total / min(k, ranking.num_rel)
     if params[0] == 2.0:
         return total / hits
-    return total / ranking.num_rel
+    return max(lowest, total / ranking.num_rel)
 
 
 def precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -94,15 +95,6 @@ def num_hits(ranking: Ranking, k: int, level: float, params: Any) -> float:
     return float(hits)
 
 
-def r_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
-    """Relevant documents in the first R / R, R = all relevant documents."""
-    hits = 0
-    for i in range(min(ranking.num_rel, len(ranking.grade))):
-        if ranking.grade[i] >= level:
-            hits += 1
-    return hits / ranking.num_rel if hits > 0 else 0.0
-
-
 def _is_top_one(metric: Metric) -> bool:
     return metric.cutoff == 1
 
@@ -118,6 +110,32 @@ def _warn_hits(metric: Metric, name: str) -> str | None:
     return f"`{metric.written}` counts relevant documents, as in ranx; the share of queries with one is `hit@{at}`"
 
 
+AP = Measure(
+    name="ap",
+    needs_tail=never,
+    aliases=("map", "average_precision"),
+    title="Average precision",
+    definition=(
+        "The sum of h(i) / i over the ranks i <= k that hold a relevant document, h(i) = relevant documents among "
+        "the first i, divided by: all relevant documents R (norm=all); min(k, R) (norm=min); the relevant "
+        "documents found in the top k (norm=found). 0 when none is found."
+    ),
+    source="Buckley & Voorhees 2005, ch. 3; trec_eval `map`, `map_cut`",
+    kernel=average_precision,
+    params=(Param("norm", "choice", "all", "what the sum is divided by", choices=("all", "min", "found")),),
+    undefined=("no_relevant",),
+    is_binary=lambda metric: metric.cutoff == 1 and metric.params["norm"] != "all",
+    encode=lambda metric: (float(("all", "min", "found").index(metric.params["norm"])), 0.0),
+    trec_eval=(
+        TrecEval(6, "map", ("official", "all_trec")),
+        TrecEval(28, "map_cut", takes="cutoffs", defaults=TREC_CUTOFFS),
+        TrecEval(51, "map_avgjg", ("qrels_jg",), by_group=True),
+    ),
+    ir_measures="AP",
+    ranx="map",
+    examples=("map", "map@100", "ap:norm=min@10", "map_cut.100", "AP(rel=2)@100"),
+)
+
 MEASURES = (
     Measure(
         name="rr",
@@ -129,33 +147,12 @@ MEASURES = (
         kernel=reciprocal_rank,
         undefined=("no_relevant",),
         is_binary=_is_top_one,
-        trec_eval="recip_rank",
+        trec_eval=(TrecEval(10, "recip_rank", ("official", "all_trec")),),
         ir_measures="RR",
         ranx="mrr",
         examples=("mrr@10", "recip_rank", "RR(rel=2)@10", "mrr@1,5,10"),
     ),
-    Measure(
-        name="ap",
-        needs_tail=never,
-        aliases=("map", "average_precision"),
-        title="Average precision",
-        definition=(
-            "The sum of h(i) / i over the ranks i <= k that hold a relevant document, h(i) = relevant documents among "
-            "the first i, divided by: all relevant documents R (norm=all); min(k, R) (norm=min); the relevant "
-            "documents found in the top k (norm=found). 0 when none is found."
-        ),
-        source="Buckley & Voorhees 2005, ch. 3; trec_eval `map`, `map_cut`",
-        kernel=average_precision,
-        params=(Param("norm", "choice", "all", "what the sum is divided by", choices=("all", "min", "found")),),
-        undefined=("no_relevant",),
-        is_binary=lambda metric: metric.cutoff == 1 and metric.params["norm"] != "all",
-        encode=lambda metric: (float(("all", "min", "found").index(metric.params["norm"])),),
-        trec_eval="map, map_cut",
-        ir_measures="AP",
-        ranx="map",
-        suffixes={"map_cut": "cutoffs"},
-        examples=("map", "map@100", "ap:norm=min@10", "map_cut.100", "AP(rel=2)@100"),
-    ),
+    AP,
     Measure(
         name="p",
         needs_tail=without_cutoff,
@@ -168,10 +165,12 @@ MEASURES = (
         undefined=("no_relevant",),
         is_binary=_is_top_one,
         encode=lambda metric: (_whole_list(metric),),
-        trec_eval="P",
+        trec_eval=(
+            TrecEval(12, "P", ("official", "all_trec"), "cutoffs", TREC_CUTOFFS),
+            TrecEval(52, "P_avgjg", ("qrels_jg",), "cutoffs", TREC_CUTOFFS, by_group=True),
+        ),
         ir_measures="P",
         ranx="precision",
-        suffixes={"p": "cutoffs"},
         examples=("P@5", "precision@10", "P_5", "P.5,10", "P(rel=2)@5"),
     ),
     Measure(
@@ -183,10 +182,12 @@ MEASURES = (
         source="Van Rijsbergen 1979, ch. 7; trec_eval `recall`, without a cutoff `set_recall`",
         kernel=recall,
         undefined=("no_relevant",),
-        trec_eval="recall, set_recall",
+        trec_eval=(
+            TrecEval(14, "recall", takes="cutoffs", defaults=TREC_CUTOFFS),
+            TrecEval(33, "set_recall", ("all_trec", "set")),
+        ),
         ir_measures="R, SetR",
         ranx="recall",
-        suffixes={"recall": "cutoffs"},
         examples=("recall@100", "R@100", "recall_100", "recall"),
     ),
     Measure(
@@ -199,8 +200,7 @@ MEASURES = (
         kernel=capped_recall,
         undefined=("no_relevant",),
         is_binary=_is_top_one,
-        trec_eval="relative_P",
-        suffixes={"relative_p": "cutoffs"},
+        trec_eval=(TrecEval(29, "relative_P", takes="cutoffs", defaults=TREC_CUTOFFS),),
         examples=("r_cap@10", "recall_cap@100", "relative_P.5,10"),
     ),
     Measure(
@@ -232,10 +232,9 @@ MEASURES = (
         cutoff="required",
         undefined=("no_relevant",),
         is_binary=lambda metric: True,
-        trec_eval="success",
+        trec_eval=(TrecEval(30, "success", takes="cutoffs", defaults=(1.0, 5.0, 10.0)),),
         ir_measures="Success",
         ranx="hit_rate",
-        suffixes={"success": "cutoffs"},
         examples=("hit@10", "success_1", "hit_rate@3"),
     ),
     Measure(
@@ -251,20 +250,5 @@ MEASURES = (
         ranx="hits",
         caution=_warn_hits,
         examples=("num_hits@10", "hits@10"),
-    ),
-    Measure(
-        name="rprec",
-        needs_tail=never,
-        aliases=("r_precision",),
-        title="R-precision",
-        definition="Relevant documents in the top R / R, R = all relevant documents.",
-        source="Buckley & Voorhees 2005, ch. 3; trec_eval `Rprec`",
-        kernel=r_precision,
-        cutoff="never",
-        undefined=("no_relevant",),
-        trec_eval="Rprec",
-        ir_measures="Rprec",
-        ranx="r-precision",
-        examples=("Rprec", "r-precision", "rprec:rel=2"),
     ),
 )

@@ -8,7 +8,8 @@ from math import inf
 from typing import Any
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.measures.spec import GainMap, Measure, Metric, Param, Ranking, never
+from rankeval_cli.measures.graded import gain_map
+from rankeval_cli.measures.spec import GainMap, Measure, Metric, Param, Ranking, TrecEval, never
 
 
 def expected_reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -51,6 +52,23 @@ def graded_rank_biased_precision(ranking: Ranking, k: int, level: float, params:
     return min(1.0, (1.0 - p) * total) if params[1] == 1.0 else (1.0 - p) * total
 
 
+def rank_biased_residual(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """What rbp could still gain: p^n behind the ranking, and the weight of its unjudged ranks; params[0] is p.
+
+    0 where all that is retrieved is judged, as in trec_eval.
+    """
+    p: float = params[0]
+    weight = 1.0
+    total = 0.0
+    unknown = 0
+    for i in range(len(ranking.grade)):
+        if ranking.status[i] < 2:
+            unknown += 1
+            total += weight
+        weight *= p
+    return min(1.0, weight + (1.0 - p) * total) if unknown > 0 else 0.0  # rounding may exceed 1
+
+
 def _stop_map(metric: Metric, max_grade: float) -> GainMap:
     given = metric.params["max"]
     highest = max_grade if given is None else given
@@ -67,12 +85,9 @@ def _stop_map(metric: Metric, max_grade: float) -> GainMap:
     return GainMap(("err", highest), stop)
 
 
-def _grade_map(metric: Metric, max_grade: float) -> GainMap:
-    return GainMap(("gain", "linear"), float)  # the key of ndcg's linear gains: one view serves both
-
-
 def _rbp_variant(params: Mapping[str, Any], level: float | None) -> Measure | None:
-    return {"grade": RBP_GRADE, "scaled": RBP_SCALED}.get(params.get("gain", "binary"))
+    gain = params.get("gain", "binary")
+    return RBP_SCALED if gain == "scaled" else RBP_GRADE if gain == "grade" or params.get("gains") else None
 
 
 def _warn_persistence(metric: Metric, name: str) -> str | None:
@@ -81,6 +96,8 @@ def _warn_persistence(metric: Metric, name: str) -> str | None:
         return None
     return f"`{metric.written}` is p = 0.8 over the first {cutoff} ranks; persistence 0.{cutoff} is `rbp.{cutoff}`"
 
+
+PERSISTENCE = "persistence, the chance of going on to the next rank"
 
 ERR = Measure(
     name="err",
@@ -110,24 +127,25 @@ RBP = Measure(
     definition=(
         "(1 - p) times the sum over the top k of gain * p^(rank - 1). The gain is 1 for a relevant document, else 0 "
         "(gain=binary); its grade (gain=grade, as ranx: values may exceed 1); or its grade divided by the query's "
-        "highest judged grade if that is above 1 (gain=scaled, as trec_eval 10 means it). -l acts on gain=binary only; "
-        "with the others an explicit (rel=G) gives lower grades gain 0."
+        "highest judged one if that is above 1 (gain=scaled, as trec_eval 10 means it). `gains` sets what single "
+        "grades gain, and the others then gain their grade. -l acts on gain=binary without `gains` only; with the "
+        "others an explicit (rel=G) gives lower grades gain 0."
     ),
     source="Moffat & Zobel 2008, TOIS 27(1); trec_eval 10 `rbp` (p = 0.9 there)",
     kernel=rank_biased_precision,
     params=(
-        Param("p", "float", 0.8, "persistence, the chance of going on to the next rank", low=0.0, below=1.0),
+        Param("p", "float", 0.8, PERSISTENCE, low=0.0, below=1.0),
         Param("gain", "choice", "binary", "gain of a document", choices=("binary", "grade", "scaled")),
+        Param("gains", "gains", {}, "gain of single grades, the others then gain their grade"),
     ),
     undefined=("no_relevant",),
     encode=lambda metric: (metric.params["p"],),
-    trec_eval="rbp",
+    trec_eval=(TrecEval(55, "rbp", takes="pairs", params={"p": 0.9, "gain": "scaled"}),),
     ir_measures="RBP",
     ranx="rbp",
-    suffixes={"rbp": "p"},
     variant=_rbp_variant,
     caution=_warn_persistence,
-    examples=("rbp", "rbp.95", "rbp.p=0.95", "RBP(p=.8,rel=1)", "rbp:p=0.5,gain=scaled@100"),
+    examples=("rbp", "rbp.95", "rbp.p=0.95", "rbp.p=0.8,1=0.5", "RBP(p=.8,rel=1)", "rbp:p=0.5,gain=scaled@100"),
 )
 
 RBP_GRADE = replace(
@@ -135,10 +153,28 @@ RBP_GRADE = replace(
     kernel=graded_rank_biased_precision,
     bounds=(0.0, inf),
     undefined=("no_gain",),
-    gain=_grade_map,
+    gain=gain_map,
     uses_level=False,
     encode=lambda metric: (metric.params["p"], 0.0),
 )
 RBP_SCALED = replace(RBP_GRADE, bounds=(0.0, 1.0), encode=lambda metric: (metric.params["p"], 1.0))
 
-MEASURES = (ERR, RBP)
+RBP_RESID = Measure(
+    name="rbp_resid",
+    title="Residual of rank-biased precision, what unjudged documents could add",
+    definition=(
+        "p^n + (1 - p) times the sum of p^(rank - 1) over the ranks that hold an unjudged document (not in the "
+        "judgments, or with a negative grade), n = length of the ranking; 0 where all retrieved documents are judged."
+    ),
+    source="Moffat & Zobel 2008, TOIS 27(1); trec_eval 10 `rbp_resid` (p = 0.9 there)",
+    kernel=rank_biased_residual,
+    cutoff="never",
+    params=(Param("p", "float", 0.8, PERSISTENCE, low=0.0, below=1.0),),
+    direction="none",
+    uses_level=False,
+    encode=lambda metric: (metric.params["p"],),
+    trec_eval=(TrecEval(56, "rbp_resid", takes="pairs", params={"p": 0.9}),),
+    examples=("rbp_resid", "rbp_resid.p=0.95", "rbp_resid.95"),
+)
+
+MEASURES = (ERR, RBP, RBP_RESID)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from rankeval_cli.measures.registry import MEASURES, NAMES, needs_cutoff, normal, spellings
+from rankeval_cli.measures.registry import MEASURES, NAMES, needs_cutoff, normal, spellings, usual_values
 from rankeval_cli.measures.spec import Measure
 
 CUTOFFS = ("1", "3", "5", "10", "20", "50", "100", "1000")
-RECALL_LEVELS = ("0", "0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9", "1")
 
 
 def complete(prefix: str) -> list[str]:
@@ -45,12 +44,12 @@ def _cutoffs(head: str) -> tuple[str, ...]:
     measure = NAMES.get(normal(_cut(head)[0]))
     if measure is None or measure.cutoff == "never":
         return ()
-    return RECALL_LEVELS if measure.cutoff == "recall" else CUTOFFS
+    return usual_values(measure) if measure.at else CUTOFFS
 
 
 def _items(measure: Measure, before: str) -> list[str]:
     """`name=` for every parameter not yet given, and `name=value` where the values can be listed."""
-    words = [(p.name, choice) for p in measure.params for choice in (p.choices or ("",)) if p.name != "recall"]
+    words = [(p.name, choice) for p in measure.params for choice in (p.choices or ("",)) if not p.is_at]
     words += [("rel", "")] if measure.takes_level else []
     words += [("judged_only", "True")]
     return [f"{name}={value}" for name, value in words if not re.search(rf"(^|,)\s*{name}=", before)]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Param, Ranking, never
-
-ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+from rankeval_cli.measures.spec import TREC_LEVELS, Measure, Param, Ranking, TrecEval, never
 
 
 def interpolated_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -71,13 +69,12 @@ MEASURES = (
         definition=INTERPOLATED + " The level stands after `@` and is a number from 0 to 1.",
         source="trec_eval 10 `iprec_at_recall`; releases up to 9.0.8 round x * R down after adding 0.9",
         kernel=interpolated_precision,
-        cutoff="recall",
-        params=(Param("recall", "float", None, "recall level, written after the `@`", low=0.0, high=1.0),),
+        cutoff="value",
+        params=(Param("recall", "float", None, "recall level", low=0.0, high=1.0, is_at=True),),
         undefined=("no_relevant",),
         encode=lambda metric: (metric.params["recall"],),
-        trec_eval="iprec_at_recall",
+        trec_eval=(TrecEval(11, "iprec_at_recall", ("official", "all_trec"), "points", TREC_LEVELS),),
         ir_measures="IPrec",
-        suffixes={"iprec_at_recall": "cutoffs"},
         examples=("iprec@0.1", "IPrec@0,0.5,1", "iprec_at_recall_0.10", "iprec_at_recall.0.1,.25"),
     ),
     Measure(
@@ -89,11 +86,11 @@ MEASURES = (
         source="trec_eval 10 `11pt_avg`; releases up to 9.0.8 round x * R down after adding 0.9",
         kernel=eleven_points,
         cutoff="never",
-        params=(Param("levels", "floats", ELEVEN, "recall levels", low=0.0, high=1.0),),
+        params=(Param("levels", "floats", TREC_LEVELS, "recall levels", low=0.0, high=1.0),),
         undefined=("no_relevant",),
         encode=lambda metric: metric.params["levels"],
-        trec_eval="11pt_avg",
-        suffixes={"11pt_avg": "levels", "11pt": "levels"},
+        trec_eval=(TrecEval(19, "11pt_avg", takes="numbers"),),
+        suffixes={"11pt": "numbers"},
         examples=("11pt", "11pt_avg", "11pt_avg.0.2,0.5,0.8", "11pt(levels=[0.2,0.5,0.8])"),
     ),
 )

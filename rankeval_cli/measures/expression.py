@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from rankeval_cli.errors import UsageError, close_matches
 from rankeval_cli.measures.completion import complete
-from rankeval_cli.measures.registry import NAMES, SUFFIXED, needs_cutoff, normal
+from rankeval_cli.measures.registry import NAMES, SUFFIXED, needs_cutoff, normal, usual_values
 from rankeval_cli.measures.spec import NO_CUTOFF, Measure, Metric, Param, Suffix
 from rankeval_cli.measures.values import NUMBER, read_flag, read_value, split_items, write_value
 
@@ -99,9 +99,9 @@ def names_measure(word: str) -> bool:
 def canonical_name(
     measure: Measure, params: Mapping[str, Any], cutoff: int | None, level: float | None, judged_only: bool
 ) -> str:
-    """Name, non-default parameters in declared order, `rel`, `judged_only`, then `@k` (or `@` recall level)."""
-    at = params["recall"] if measure.cutoff == "recall" else cutoff
-    named = [param for param in measure.params if not (measure.cutoff == "recall" and param.name == "recall")]
+    """Name, non-default parameters in declared order, `rel`, `judged_only`, then `@k` (or the parameter after `@`)."""
+    at = params[measure.at.name] if measure.at else cutoff
+    named = [param for param in measure.params if not param.is_at]
     items = [f"{p.name}={write_value(params[p.name])}" for p in named if params[p.name] != p.default]
     items += [] if level is None else [f"rel={write_value(level)}"]
     items += ["judged_only=True"] if judged_only else []
@@ -152,7 +152,7 @@ def _spell(name: str, text: str) -> _Spelling:
             measure, size = NAMES[known], len(known)
             if not name[size + 1 :].strip():
                 raise UsageError(f"`{text}`: nothing follows `{name}`", hint=f"write `{name[:size]}` and what it takes")
-            fixed, kind = measure.shorthand.get(known, {}), measure.suffixes[known]
+            fixed, kind = measure.shorthand.get(known, {}), measure.endings[known]
             return _Spelling(measure, known, name[:size], fixed, name[size], name[size + 1 :], kind)
     raise UsageError(f"`{text}` is not a measure", hint=_suggestion(name, text))
 
@@ -168,14 +168,20 @@ def _suggestion(name: str, text: str) -> str:
         for match in close_matches(normal(stem), NAMES)
     ]
     if words:
-        return "did you mean " + " or ".join(f"`{word}`" for word in words) + "?"
+        offered = list(filter(is_measure, words)) or words  # `rndcg@10` is no help: rndcg takes no cutoff
+        return "did you mean " + " or ".join(f"`{word}`" for word in offered) + "?"
     return "`rankeval measures` lists all measures"
 
 
 def _example(name: str) -> str:
     """A cutoff to show after a name that needs one."""
     measure = NAMES[name]
-    return ("@0.1" if measure.cutoff == "recall" else "@10") if needs_cutoff(measure, name) else ""
+    return f"@{_usual(measure)}" if needs_cutoff(measure, name) else ""
+
+
+def _usual(measure: Measure) -> str:
+    """What a hint shows after `@`."""
+    return usual_values(measure)[1] if measure.at else "10"
 
 
 def _read_items(spelling: _Spelling, parts: _Word) -> dict[str, Any]:
@@ -197,18 +203,52 @@ def _read_items(spelling: _Spelling, parts: _Word) -> dict[str, Any]:
 
 def _suffix_items(spelling: _Spelling, text: str) -> list[str]:
     """What stands after `.` or `_` as parameters: `.95` is `p=0.95`."""
-    suffix, name = spelling.suffix, spelling.shown
-    if suffix is None or spelling.kind == "cutoffs":
+    suffix, kind = spelling.suffix, spelling.kind
+    if suffix is None or kind in ("cutoffs", "points"):
         return []
-    if spelling.kind == "levels":
-        return [f"levels={suffix}"]
+    if kind == "numbers":
+        return _number_items(spelling, suffix, text)
+    params = [param.name for param in spelling.measure.params]
     if "=" in suffix:
-        return [f"gains={suffix}"] if spelling.kind == "gains" else split_items(suffix)
-    if spelling.kind == "p" and NUMBER.fullmatch(suffix) and (spelling.separator == "." or "." in suffix):
+        return _pair_items(suffix.split(","), params)
+    if "p" in params and NUMBER.fullmatch(suffix) and (spelling.separator == "." or "." in suffix):
         return [f"p={suffix}" if "." in suffix else f"p=0.{suffix}"]
-    cutoff = f"{name}@{suffix}" if re.fullmatch(r"[0-9,]+", suffix) else f"{name}@10"
-    example = {"gains": f"`{name}.1=3.5,2=9` for gains", "p": f"`{name}.95` for a persistence"}[str(spelling.kind)]
-    raise UsageError(f"`{text}`: `{suffix}` after `{name}` is not understood", hint=f"write `{cutoff}`, or {example}")
+    raise UsageError(
+        f"`{text}`: `{suffix}` after `{spelling.shown}` is not understood", hint=_pair_hint(spelling, suffix, params)
+    )
+
+
+def _number_items(spelling: _Spelling, suffix: str, text: str) -> list[str]:
+    """A list of numbers: for the one parameter that takes a list, else one each for the parameters that are numbers."""
+    lists = [param.name for param in spelling.measure.params if param.kind == "floats"]
+    if lists:
+        return [f"{lists[0]}={suffix}"]
+    names = [param.name for param in spelling.measure.params if param.kind == "float"]
+    values = suffix.split(",")
+    if len(values) != len(names):
+        expected = "1 number" if len(names) == 1 else f"{len(names)} numbers"
+        raise UsageError(
+            f"`{text}`: {expected} must follow `{spelling.shown}`", hint=f"they are {', '.join(names)}, in this order"
+        )
+    return [f"{name}={value}" for name, value in zip(names, values, strict=True)]
+
+
+def _pair_items(pairs: list[str], params: list[str]) -> list[str]:
+    """`p=0.8,1=0.5`: parameters by their name, what else there is are gains."""
+    named = [pair for pair in pairs if pair.partition("=")[0].strip().lower() in params or "gains" not in params]
+    gains = [pair for pair in pairs if pair not in named]
+    return [*named, *([f"gains={','.join(gains)}"] if gains else [])]
+
+
+def _pair_hint(spelling: _Spelling, suffix: str, params: list[str]) -> str:
+    name, hints = spelling.shown, []
+    if spelling.measure.cutoff != "never":
+        hints.append(f"`{name}@{suffix}`" if re.fullmatch(r"[0-9,]+", suffix) else f"`{name}@10`")
+    if "p" in params:
+        hints.append(f"`{name}.95` for a persistence")
+    if "gains" in params:
+        hints.append(f"`{name}.1=3.5,2=9` for gains")
+    return f"write {', or '.join(hints)}"
 
 
 def _read_item(spelling: _Spelling, item: str, text: str) -> dict[str, Any]:
@@ -238,9 +278,9 @@ def _read_item(spelling: _Spelling, item: str, text: str) -> dict[str, Any]:
 
 
 def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any]) -> list[tuple[Any, str]]:
-    """Each cutoff (None for the whole list) or recall level, with the metric as written for it alone."""
+    """Each cutoff (None for the whole list) or value after `@`, with the metric as written for it alone."""
     measure, text = spelling.measure, parts.text
-    listed = spelling.suffix if spelling.kind == "cutoffs" else None
+    listed = spelling.suffix if spelling.kind in ("cutoffs", "points") else None
     if listed is not None and parts.after is not None:
         raise UsageError(f"`{text}` has cutoffs twice", hint=f"write `{spelling.shown}@{parts.after}`")
     source = parts.after if listed is None else listed
@@ -249,8 +289,8 @@ def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any]) -> lis
         return [(None, text)]
     if measure.cutoff == "never":
         raise UsageError(f"`{text}`: {measure.name} takes no cutoff", hint="--depth 10 cuts the rankings themselves")
-    if "recall" in given:
-        raise UsageError(f"`{text}`: `recall` is given twice", hint=f"write `{spelling.shown}@{source}`")
+    if measure.at and measure.at.name in given:
+        raise UsageError(f"`{text}`: `{measure.at.name}` is given twice", hint=f"write `{spelling.shown}@{source}`")
     values = {_read_cutoff(spelling, item.strip(), text): item.strip() for item in source.split(",")}
     if len(values) == 1:
         return [(value, text) for value in values]
@@ -261,24 +301,25 @@ def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any]) -> lis
 
 
 def _printed(value: Any, item: str) -> str:
-    """A cutoff as trec_eval prints it: recall levels with two decimals, where those are exact."""
+    """What stands after `@` as trec_eval prints it: all but cutoffs with two decimals, where those are exact."""
     return f"{value:.2f}" if isinstance(value, float) and float(f"{value:.2f}") == value else item
 
 
 def _check_bare(spelling: _Spelling, text: str, given: Mapping[str, Any]) -> None:
     measure = spelling.measure
-    if not needs_cutoff(measure, spelling.name) or "recall" in given:
+    if not needs_cutoff(measure, spelling.name) or (measure.at and measure.at.name in given):
         return
-    if measure.cutoff == "recall":
-        raise UsageError(f"`{text}` needs a recall level", hint=f"write `{spelling.shown}@0.1`, or several: `@0,0.5,1`")
+    if measure.at:
+        hint = f"write `{spelling.shown}@{_usual(measure)}`, or several: `@{','.join(usual_values(measure)[:3])}`"
+        raise UsageError(f"`{text}` needs a {measure.at.help}", hint=hint)
     example = f"{spelling.shown}@10" if measure.cutoff == "required" else f"{spelling.shown}.5,10"
     raise UsageError(f"`{text}` needs a cutoff", hint=f"write `{example}`")
 
 
 def _read_cutoff(spelling: _Spelling, item: str, text: str) -> Any:
     measure = spelling.measure
-    if measure.cutoff == "recall":
-        return read_value(next(param for param in measure.params if param.name == "recall"), item, text)
+    if measure.at:
+        return read_value(measure.at, item, text)
     if "(" in item or ":" in item:
         raise UsageError(f"`{text}`: parameters stand before the `@`", hint=f"write `{spelling.shown}(param=value)@10`")
     if not re.fullmatch(r"[0-9]{1,18}", item) or not 1 <= int(item) < NO_CUTOFF:
@@ -290,8 +331,8 @@ def _read_cutoff(spelling: _Spelling, item: str, text: str) -> Any:
 
 def _metric(spelling: _Spelling, given: Mapping[str, Any], cutoff: Any, written: str) -> Metric:
     params = {param.name: given.get(param.name, param.default) for param in spelling.measure.params}
-    if spelling.measure.cutoff == "recall" and cutoff is not None:
-        params["recall"], cutoff = cutoff, None
+    if spelling.measure.at and cutoff is not None:
+        params[spelling.measure.at.name], cutoff = cutoff, None
     level, judged_only = given.get("rel"), given.get("judged_only", False)
     measure = spelling.measure.variant(params, level) or spelling.measure
     canonical = canonical_name(measure, params, cutoff, level, judged_only)

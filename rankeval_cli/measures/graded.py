@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.measures.spec import Discount, GainMap, Measure, Metric, Param, Ranking, never
+from rankeval_cli.measures.spec import TREC_CUTOFFS, Discount, GainMap, Measure, Metric, Param, Ranking, TrecEval, never
 
 MAX_EXPONENT = 1000.0  # 2^1000 added up over any list stays below the largest double, 1.8e308
 
@@ -31,6 +31,14 @@ def ndcg(ranking: Ranking, k: int, level: float, params: Any) -> float:
     return total / best if best > 0.0 else 0.0
 
 
+def ideal_dcg(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """DCG of the k largest gains of all judged documents."""
+    best = 0.0
+    for i in range(min(k, len(ranking.ideal))):
+        best += ranking.ideal[i] / ranking.discount[i]
+    return best
+
+
 def exponential(grade: float) -> float:
     """2^grade - 1. Raises InputError for a grade so large that a sum could overflow."""
     if grade > MAX_EXPONENT:
@@ -38,22 +46,26 @@ def exponential(grade: float) -> float:
     return float(2.0**grade - 1.0)
 
 
-def _gain_map(metric: Metric, max_grade: float) -> GainMap:
+def gain_map(metric: Metric, max_grade: float) -> GainMap:
+    """The grade, or 2^grade - 1 (gain=exp), or what `gains` says."""
     gains: Mapping[float, float] = metric.params["gains"]
-    other = exponential if metric.params["gain"] == "exp" else float
+    is_exponential = metric.params["gain"] == "exp"
+    other = exponential if is_exponential else float
     return GainMap(
-        ("gain", metric.params["gain"], *gains.items()),
-        lambda grade: gains[grade] if grade in gains else other(grade),
+        ("gain", is_exponential, *gains.items()), lambda grade: gains[grade] if grade in gains else other(grade)
     )
 
 
-def _discount(metric: Metric) -> Discount:
+LOG2 = Discount(("log", 2.0), lambda rank: math.log2(rank + 1.0))
+
+
+def log_discount(metric: Metric) -> Discount:
     """Divisors log_base(rank + 1). math.log2 for base 2 gives trec_eval's bits, a quotient of logarithms would not."""
     base = metric.params["base"]
     if base == "e":
         return Discount(("log", "e"), lambda rank: math.log(rank + 1.0))
     if base == 2.0:
-        return Discount(("log", 2.0), lambda rank: math.log2(rank + 1.0))
+        return LOG2
     if base == 10.0:
         return Discount(("log", 10.0), lambda rank: math.log10(rank + 1.0))
     return Discount(("log", base), lambda rank: math.log(rank + 1.0) / math.log(base))
@@ -84,13 +96,15 @@ MEASURES = (
         kernel=ndcg,
         params=PARAMS,
         undefined=("no_gain",),
-        gain=_gain_map,
-        discount=_discount,
+        gain=gain_map,
+        discount=log_discount,
         uses_level=False,
-        trec_eval="ndcg, ndcg_cut",
+        trec_eval=(
+            TrecEval(24, "ndcg", takes="pairs"),
+            TrecEval(27, "ndcg_cut", takes="cutoffs", defaults=TREC_CUTOFFS),
+        ),
         ir_measures="nDCG",
         ranx="ndcg, ndcg_burges",
-        suffixes={"ndcg": "gains", "ndcg_cut": "cutoffs"},
         shorthand={"ndcg_exp": {"gain": "exp"}, "ndcg_burges": {"gain": "exp"}},
         foreign=FOREIGN,
         examples=(
@@ -113,14 +127,31 @@ MEASURES = (
         params=PARAMS,
         bounds=(0.0, math.inf),
         undefined=("no_gain",),
-        gain=_gain_map,
-        discount=_discount,
+        gain=gain_map,
+        discount=log_discount,
         uses_level=False,
-        trec_eval="dcg",
+        trec_eval=(TrecEval(22, "dcg", (), "pairs"),),
         ranx="dcg, dcg_burges",
-        suffixes={"dcg": "gains"},
         shorthand={"dcg_exp": {"gain": "exp"}, "dcg_burges": {"gain": "exp"}},
         foreign=FOREIGN,
         examples=("dcg@10", "dcg_exp@10", "dcg:base=e@10"),
+    ),
+    Measure(
+        name="ideal_dcg",
+        needs_tail=never,
+        title="Ideal discounted cumulative gain",
+        definition="The DCG@k of the k largest gains of all judged documents, retrieved or not. " + GAIN_TEXT,
+        source="Järvelin & Kekäläinen 2002; trec_eval 10 `ideal_dcg`",
+        kernel=ideal_dcg,
+        params=PARAMS,
+        bounds=(0.0, math.inf),
+        direction="none",
+        undefined=("no_gain",),
+        gain=gain_map,
+        discount=log_discount,
+        uses_level=False,
+        trec_eval=(TrecEval(23, "ideal_dcg", (), "pairs"),),
+        foreign=FOREIGN,
+        examples=("ideal_dcg", "ideal_dcg@10", "ideal_dcg.1=3.5,2=9"),
     ),
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Param, Ranking, never
+from rankeval_cli.measures.spec import Measure, Param, Ranking, TrecEval, never
 
 
 def binary_preference(ranking: Ranking, k: int, level: float, params: Any) -> float:
-    """Share of judged non-relevant documents that stand below each relevant one, averaged over the relevant ones."""
+    """Share of judged non-relevant documents below each relevant one, averaged; params[0] is the lowest value."""
     num_rel = ranking.num_rel
     bound = min(len(ranking.ideal) - num_rel, num_rel)
     above = 0
@@ -19,7 +19,30 @@ def binary_preference(ranking: Ranking, k: int, level: float, params: Any) -> fl
             total += 1.0 - min(above, num_rel) / bound if above > 0 else 1.0
         elif ranking.status[i] == 2:
             above += 1
-    return total / num_rel if total > 0.0 else 0.0
+    lowest: float = params[0]
+    return max(lowest, total / num_rel) if total > 0.0 else lowest
+
+
+def inferred_average_precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Expected precision at each relevant document, from the judged ones of the pool above it, averaged over R."""
+    relevant = 0
+    nonrelevant = 0
+    unjudged_above = 0
+    total = 0.0
+    for i in range(len(ranking.grade)):
+        if ranking.grade[i] >= level:
+            if i == 0:
+                total += 1.0
+            else:
+                pool = relevant + nonrelevant + unjudged_above
+                rate = (relevant + 0.00001) / (relevant + nonrelevant + 2 * 0.00001)  # trec_eval's INFAP_EPSILON
+                total += 1.0 / (i + 1) + (i / (i + 1)) * (pool / i) * rate
+            relevant += 1
+        elif ranking.status[i] == 2:
+            nonrelevant += 1
+        elif ranking.status[i] == 1:
+            unjudged_above += 1
+    return total / ranking.num_rel if total > 0.0 else 0.0
 
 
 def fallout(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -68,10 +91,30 @@ BPREF = Measure(
     kernel=binary_preference,
     cutoff="never",
     undefined=("no_relevant",),
-    trec_eval="bpref",
+    encode=lambda metric: (0.0,),
+    trec_eval=(TrecEval(9, "bpref", ("official", "all_trec")),),
     ir_measures="Bpref",
     ranx="bpref",
     examples=("bpref", "Bpref(rel=2)", "bpref:rel=2"),
+)
+
+INFAP = Measure(
+    name="infap",
+    needs_tail=never,
+    title="Inferred average precision",
+    definition=(
+        "1/R times the sum over the retrieved relevant documents of 1/i + (i-1)/i * (r+b+u)/(i-1) * (r+e)/(r+b+2e), "
+        "and of 1 at rank 1; i = its rank, r, b and u = relevant, judged non-relevant and unjudged (negative grade) "
+        "documents of the pool above it, e = 0.00001, R = all judged relevant documents. Documents that are not in the "
+        "judgments stand outside the pool."
+    ),
+    source="Yilmaz & Aslam 2006, CIKM; trec_eval `infAP`",
+    kernel=inferred_average_precision,
+    cutoff="never",
+    undefined=("no_relevant",),
+    trec_eval=(TrecEval(15, "infAP"),),
+    ir_measures="infAP",
+    examples=("infAP", "infap:rel=2"),
 )
 
 FALLOUT = Measure(
@@ -123,9 +166,8 @@ UNJ = Measure(
     direction="none",
     is_binary=lambda metric: metric.cutoff == 1,
     uses_level=False,
-    trec_eval="unj",
-    suffixes={"unj": "cutoffs"},
+    trec_eval=(TrecEval(57, "unj", takes="cutoffs", defaults=(5.0, 10.0, 20.0)),),
     examples=("unj@10", "unj_5", "unj.5,10,20"),
 )
 
-MEASURES = (BPREF, FALLOUT, JUDGED, UNJ)
+MEASURES = (BPREF, INFAP, FALLOUT, JUDGED, UNJ)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
-from rankeval_cli.measures import binary, cascade, curves, graded, pairs, pooled, ranks, sets
+from rankeval_cli.measures import binary, cascade, curves, graded, graded_points, pairs, pooled, ranks, sets, whole
 from rankeval_cli.measures.spec import Measure, Param
 from rankeval_cli.measures.values import legal_values, write_value
 
 MEASURES: tuple[Measure, ...] = (
     *binary.MEASURES,
+    *whole.MEASURES,
     *graded.MEASURES,
+    *graded_points.MEASURES,
     *cascade.MEASURES,
     *curves.MEASURES,
     *pairs.MEASURES,
@@ -33,7 +36,7 @@ CUTOFFS = {
     "optional": "@k is optional, without it the whole list counts",
     "required": "@k is required",
     "never": "none; --depth cuts the rankings themselves",
-    "recall": "@x is a recall level from 0 to 1, and required",
+    "value": "@x gives the parameter {at}, and is required",
 }
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "none": "neither end is better"}
 LEVELS = {True: "--relevance-level decides what is relevant", False: "--relevance-level does not act here"}
@@ -53,26 +56,41 @@ def normal(name: str) -> str:
 def spellings(measure: Measure) -> tuple[str, ...]:
     """Every name of a measure: the canonical one, aliases, shorthand, then names that need a cutoff."""
     names = (measure.name, *measure.aliases, *measure.shorthand)
-    return (*names, *(name for name in measure.suffixes if name not in names))
+    return (*names, *(name for name in measure.endings if name not in names))
 
 
 NAMES: dict[str, Measure] = {name: measure for measure in MEASURES for name in spellings(measure)}
 
 # Names that may be followed by `.` or `_` and a list, longest first: `ndcg_cut_10` is no `ndcg`.
 SUFFIXED: tuple[str, ...] = tuple(
-    sorted((name for measure in MEASURES for name in measure.suffixes), key=len, reverse=True)
+    sorted((name for measure in MEASURES for name in measure.endings), key=len, reverse=True)
 )
 
 
 def needs_cutoff(measure: Measure, name: str) -> bool:
-    """Whether this name of the measure cannot stand without a cutoff (or a recall level)."""
+    """Whether this name of the measure cannot stand without a cutoff (or another value after `@`)."""
     is_alias = name in (measure.name, *measure.aliases, *measure.shorthand)
-    return measure.cutoff in ("required", "recall") or (measure.cutoff == "optional" and not is_alias)
+    return measure.cutoff in ("required", "value") or (measure.cutoff == "optional" and not is_alias)
+
+
+def usual_values(measure: Measure) -> tuple[str, ...]:
+    """What trec_eval puts behind the name of a measure whose `@` gives a parameter; () for other measures."""
+    names = [name for name in measure.trec_eval if name.takes == "points" and not name.by_group]
+    return tuple(write_value(value) for name in names for value in name.defaults)
 
 
 def find(name: str) -> Measure | None:
     """The measure of that name or alias (any case, `-` or `_`); None when there is none."""
     return NAMES.get(normal(name))
+
+
+def names_elsewhere(measure: Measure) -> dict[str, tuple[str, ...]]:
+    """Tool -> what it calls the measure, () where it has none."""
+    return {
+        "trec_eval": tuple(name.stem for name in measure.trec_eval),
+        "ir_measures": tuple(measure.ir_measures.split(", ")) if measure.ir_measures else (),
+        "ranx": tuple(measure.ranx.split(", ")) if measure.ranx else (),
+    }
 
 
 def table() -> list[tuple[str, str, str, str, str]]:
@@ -91,8 +109,6 @@ def table() -> list[tuple[str, str, str, str, str]]:
 
 def describe(measure: Measure) -> str:
     """Everything about one measure as plain text, for `rankeval measures NAME`; ends with a newline."""
-    low, high = measure.bounds
-    top = "up" if high == float("inf") else f"to {write_value(high)}"
     undefined = " or ".join(REASONS[reason] for reason in measure.undefined)
     lines = [f"{measure.name}: {measure.title}", "", *_wrapped(measure.definition, ""), ""]
     facts = [
@@ -102,8 +118,8 @@ def describe(measure: Measure) -> str:
         ("parameter", "judged_only: True ranks the judged documents only, as --judged-only does for all measures"),
         *(("shorthand", f"{name}: {_fixed(fixed)}") for name, fixed in measure.shorthand.items()),
         ("level", LEVELS[measure.uses_level]),
-        ("cutoff", CUTOFFS[measure.cutoff]),
-        ("range", f"from {write_value(low)} {top} for one query; {DIRECTIONS[measure.direction]}"),
+        ("cutoff", CUTOFFS[measure.cutoff].format(at=measure.at and measure.at.name)),
+        ("range", f"{_range(*measure.bounds)} for one query; {DIRECTIONS[measure.direction]}"),
         ("undefined", f"when {undefined}" if undefined else "never"),
         ("summary", AGGREGATES[measure.aggregate]),
         ("source", measure.source),
@@ -113,6 +129,12 @@ def describe(measure: Measure) -> str:
     for label, text in facts:
         lines += _wrapped(text, f"{label:<11}")
     return "\n".join(lines) + "\n"
+
+
+def _range(low: float, high: float) -> str:
+    if low == -inf:
+        return "any number"
+    return f"from {write_value(low)} " + ("up" if high == inf else f"to {write_value(high)}")
 
 
 def _parameter(param: Param) -> str:
@@ -125,8 +147,7 @@ def _fixed(params: Mapping[str, Any]) -> str:
 
 
 def _elsewhere(measure: Measure) -> list[tuple[str, str]]:
-    tools = (("trec_eval", measure.trec_eval), ("ir_measures", measure.ir_measures), ("ranx", measure.ranx))
-    return [(tool, name) for tool, name in tools if name]
+    return [(tool, ", ".join(names)) for tool, names in names_elsewhere(measure).items() if names]
 
 
 def _wrapped(text: str, label: str) -> list[str]:

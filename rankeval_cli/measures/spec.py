@@ -12,7 +12,11 @@ from typing import Any, Literal, NamedTuple
 
 NO_CUTOFF = 2**62  # the k that a kernel sees when no cutoff was asked for: larger than any ranking
 
-Suffix = Literal["cutoffs", "gains", "levels", "p"]
+# How a list behind a name is read: `P.5,10` (one metric a cutoff), `Rprec_mult.0.5,1` (one metric a value of the
+# parameter that stands after `@`), `utility.1,-1,0,0` (numbers for the parameters), `ndcg.1=3.5,2=9` (gains, and
+# parameters by name).
+Suffix = Literal["cutoffs", "points", "numbers", "pairs"]
+Group = Literal["official", "all_trec", "set", "prefs", "all_prefs", "qrels_jg"]  # what trec_eval's -m takes together
 
 # Why a value may be undefined. `--no-relevant` acts on the first two only (DESIGN section 2).
 Reason = Literal["no_relevant", "no_gain", "no_nonrelevant", "one_class", "nothing_found", "empty_ranking", "no_pool"]
@@ -59,6 +63,7 @@ class Param:
 
     kind : "float", "int", "choice" (one of `choices`), "gains" ({grade: gain}), "floats" (a list of numbers)
     default : value when the parameter is not given; None where there is no number to put there
+    is_at : the parameter stands after `@` (`iprec@0.1`); its measure then has the cutoff "value"
     choices : legal words; for a number: words that are legal besides numbers (`base=e`)
     low, high : smallest and largest legal value of a number (inclusive)
     above, below : bounds that are themselves not legal
@@ -73,6 +78,7 @@ class Param:
     high: float | None = None
     above: float | None = None
     below: float | None = None
+    is_at: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,37 @@ class Discount:
     of: Callable[[int], float]
 
 
+# trec_eval's own lists, each used by several of its names.
+TREC_CUTOFFS = (5.0, 10.0, 15.0, 20.0, 30.0, 100.0, 200.0, 500.0, 1000.0)
+TREC_LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class TrecEval:
+    """One name of trec_eval: what it prints, where, and for which parameters of ours.
+
+    order : place among all lines of a query, which trec_eval prints in a fixed order; numbers need not be dense
+    stem : the name as it spells it; what follows in output is derived from `takes`: `_5` for a cutoff, `_0.20` for a
+        value of the parameter after `@`, for the other lists the text as the user wrote it (`_1=3.5,2=9`)
+    groups : the groups of measures that hold it
+    takes : what may follow the name, None for nothing
+    defaults : the cutoffs or values that the bare name stands for; () where the bare name is a measure of its own
+    params : the parameters of ours that give its value, where they are not our defaults
+    per_query, summary : whether a line is printed for each query, and for all of them
+    by_group : the value is the mean over the judgment groups of a query, each being judgments of its own
+    """
+
+    order: int
+    stem: str
+    groups: tuple[Group, ...] = ("all_trec",)
+    takes: Suffix | None = None
+    defaults: tuple[float, ...] = ()
+    params: Mapping[str, Any] = field(default_factory=dict)
+    per_query: bool = True
+    summary: bool = True
+    by_group: bool = False
+
+
 def never(metric: Metric) -> bool:
     """For a fact of a measure that holds for none of its metrics."""
     return False
@@ -111,7 +148,7 @@ class Measure:
     name : canonical name, lower case
     aliases : other names that mean exactly this (names ignore case; `-` and `_` are the same)
     definition : the exact definition, edge cases included, as `rankeval measures NAME` prints it
-    cutoff : "optional", "required", "never", or "recall" (then `@x` is a recall level in [0, 1])
+    cutoff : "optional", "required", "never", or "value" (then `@x` gives the parameter that says `is_at`)
     bounds : smallest and largest value of one query; math.inf where open
     direction : "higher", "lower" or "none" (counts and facts: neither is better)
     undefined : the reasons for which a value is undefined; `no_relevant` and `no_gain` are what --no-relevant acts on
@@ -127,10 +164,9 @@ class Measure:
     encode : metric -> the kernel's parameters as floats
     uses_score : the kernel takes a TiedRanking
     plain_only : never compiled (needs the logarithm of a computed value)
-    trec_eval, ir_measures, ranx : what this is called there, for tables; None where absent
-    suffixes : name -> how what stands after `name.` or `name_` is read: "cutoffs" (`P.5,10`; recall levels where `@`
-        is one), "gains" (`ndcg.1=3.5,2=9`), "levels" (`11pt_avg.0.2,0.5`), "p" (`rbp.95`, `rbp.p=0.95`). A name that
-        is no alias (`ndcg_cut`) needs a cutoff.
+    trec_eval : its names there, in its order; () where absent
+    ir_measures, ranx : what this is called there, for tables; None where absent
+    suffixes : further names -> how what stands after `name.` or `name_` is read, as the names of trec_eval declare it
     shorthand : further names that fix parameters: name -> parameters (`ndcg_exp` -> gain=exp)
     foreign : parameters of other tools: name -> value there -> our parameters (`dcg='exp-log2'` -> gain=exp)
     variant : parameters, explicit `(rel=)` or None -> the record that answers then, when not this one
@@ -144,7 +180,7 @@ class Measure:
     source: str
     kernel: Kernel
     aliases: tuple[str, ...] = ()
-    cutoff: Literal["optional", "required", "never", "recall"] = "optional"
+    cutoff: Literal["optional", "required", "never", "value"] = "optional"
     params: tuple[Param, ...] = ()
     bounds: tuple[float, float] = (0.0, 1.0)
     direction: Literal["higher", "lower", "none"] = "higher"
@@ -158,7 +194,7 @@ class Measure:
     encode: Callable[[Metric], tuple[float, ...]] = lambda metric: ()
     uses_score: bool = False
     plain_only: bool = False
-    trec_eval: str | None = None
+    trec_eval: tuple[TrecEval, ...] = ()
     ir_measures: str | None = None
     ranx: str | None = None
     suffixes: Mapping[str, Suffix] = field(default_factory=dict)
@@ -173,6 +209,20 @@ class Measure:
         """Whether an explicit `(rel=)` means something for this measure."""
         return self.uses_level or self.gain is not None
 
+    @property
+    def at(self) -> Param | None:
+        """The parameter that stands after `@` in place of a cutoff; None for most measures."""
+        return next((param for param in self.params if param.is_at), None)
+
+    @property
+    def endings(self) -> Mapping[str, Suffix]:
+        """Names (lower case) that a list may follow after `.` or `_`, and how it is read.
+
+        A name that is no alias (`ndcg_cut`) needs a cutoff.
+        """
+        there = {name.stem.lower(): name.takes for name in self.trec_eval if name.takes and not name.by_group}
+        return {**there, **self.suffixes}
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -181,7 +231,7 @@ class Metric:
     written : as the user wrote it, the key in reports (one of several cutoffs: with that cutoff alone)
     canonical : name, non-default parameters in declared order, then `@k`: what gates and baselines look for
     params : every declared parameter, defaults filled in
-    cutoff : k, None for the whole list (also for measures whose `@` is a recall level)
+    cutoff : k, None for the whole list (also for measures whose `@` gives a parameter)
     level : an explicit `(rel=)`, None for the -l of the command line
     judged_only : an explicit `judged_only=True`
     warning : something the user should know about the spelling (`hits` means a count here), None mostly

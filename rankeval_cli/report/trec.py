@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 
+from rankeval_cli.measures.printed import output_name
 from rankeval_cli.measures.spec import Metric
 from rankeval_cli.model import Report, RunReport
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.text import is_count, metrics_by_name, query_values, visible
-
-_NAME = re.compile(r"[A-Za-z0-9_]+")
 
 
 def render_trec(report: Report, options: Options) -> Iterator[str]:
@@ -46,30 +44,4 @@ def trec_name(metric: Metric) -> str:
 
     trec_eval has no parameter for the level of one measure, and no cutoff on most measures: `mrr@10` stays `mrr@10`.
     """
-    return _listed_name(metric) or _plain_name(metric) or metric.written
-
-
-def _plain_name(metric: Metric) -> str | None:
-    """The name with its cutoff or recall level, when that is all there is to say."""
-    measure = metric.measure
-    params = [p for p in measure.params if not (measure.cutoff == "recall" and p.name == "recall")]
-    changed = any(metric.params.get(p.name, p.default) != p.default for p in params)
-    if changed or metric.level is not None or metric.judged_only:
-        return None
-    level = metric.params.get("recall") if measure.cutoff == "recall" else None
-    end = f"_{level:.2f}" if level is not None else "" if metric.cutoff is None else f"_{metric.cutoff}"
-    for name in (measure.trec_eval or "").split(","):
-        takes_end = measure.suffixes.get(name.strip().lower()) == "cutoffs"
-        if _NAME.fullmatch(name.strip()) and takes_end == bool(end):
-            return name.strip() + end
-    return None
-
-
-def _listed_name(metric: Metric) -> str | None:
-    """`ndcg.1=3.5,2=9` as trec_eval prints it, `ndcg_1=3.5,2=9`; None when no such list was written."""
-    for name, kind in metric.measure.suffixes.items():
-        stem, rest = metric.written[: len(name)], metric.written[len(name) + 1 :]
-        is_listed = kind == "levels" or (kind != "cutoffs" and "=" in rest)
-        if stem.lower() == name and metric.written[len(name) :][:1] in (".", "_") and is_listed and "(" not in rest:
-            return f"{stem}_{rest}"
-    return None
+    return output_name(metric) or metric.written

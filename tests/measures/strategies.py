@@ -13,6 +13,7 @@ SCORES = st.sampled_from([0.0, 1.0, 1.5, 2.0, 3.0])
 PARAM_VALUES = {
     ("err", "max"): st.sampled_from([3.0, 4.0, 6.5]),
     ("fallout", "num_docs"): st.integers(1, 30).map(float),
+    **{("utility", f"p{number}"): st.integers(-4, 4).map(lambda weight: weight / 2) for number in (1, 2, 3, 4)},
 }
 
 
@@ -75,4 +76,4 @@ def decide(draw, wanted: bool | None) -> bool:
 
 
 def is_needed(measure: Measure, param: Param) -> bool:
-    return measure.cutoff == "recall" and param.name == "recall"
+    return param.is_at

@@ -13,7 +13,7 @@ from rankeval_cli.measures.expression import parse
 from rankeval_cli.measures.registry import MEASURES
 
 METRICS = [metric for measure in MEASURES for word in measure.examples for metric in parse(word)]
-KERNELS = {metric.measure.kernel: metric for metric in METRICS}
+KERNELS = {metric.measure.kernel: metric for metric in METRICS if not metric.measure.plain_only}
 GRADES = [None, -1.0, 0.0, 0.0, 0.5, 1.0, 2.0, 3.0]
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from rankeval_cli.measures.registry import MEASURES, describe, find, table
+from rankeval_cli.measures.registry import MEASURES, describe, find, names_elsewhere, table
 
 EVERY = pytest.mark.parametrize("measure", MEASURES, ids=lambda measure: measure.name)
 
@@ -29,8 +29,8 @@ def test_description_says_all_that_the_record_says(measure):
         assert " ".join(part.split()) in flat
     for param in measure.params:
         assert f"{param.name}: {param.help}" in flat
-    for name in (measure.trec_eval, measure.ir_measures, measure.ranx):
-        assert name is None or name in flat
+    for tool, names in names_elsewhere(measure).items():
+        assert not names or f"{tool}: {', '.join(names)}" in flat
     assert max(map(len, text.splitlines())) <= 100
 
 

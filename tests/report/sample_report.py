@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rankeval_cli.measures.spec import Measure, Metric
+from rankeval_cli.measures.spec import Measure, Metric, TrecEval
 from rankeval_cli.model import Coverage, Report, Result, Rules, RunReport, Scores, Source, Verdict
 
 QUERIES = ["50%_&", "[red]x[/red]", "a|b", "all", "esc\x1b[31m\tz", "日本語"]
@@ -18,10 +18,12 @@ def _measure(name: str, **fields: Any) -> Measure:
     return Measure(name, name, "", "", lambda ranking, k, level, params: 0.0, **fields)
 
 
-RR = _measure("rr", trec_eval="recip_rank", aliases=("mrr",))
-NDCG = _measure("ndcg", trec_eval="ndcg, ndcg_cut", suffixes={"ndcg_cut": "cutoffs", "ndcg": "gains"})
+RR = _measure("rr", trec_eval=(TrecEval(10, "recip_rank"),), aliases=("mrr",))
+NDCG = _measure("ndcg", trec_eval=(TrecEval(24, "ndcg", takes="pairs"), TrecEval(27, "ndcg_cut", takes="cutoffs")))
 MEAN_RANK = _measure("mean_rank", direction="lower", bounds=(1.0, math.inf))
-NUM_RET = _measure("num_ret", direction="none", aggregate="sum", bounds=(0.0, math.inf), trec_eval="num_ret")
+NUM_RET = _measure(
+    "num_ret", direction="none", aggregate="sum", bounds=(0.0, math.inf), trec_eval=(TrecEval(3, "num_ret"),)
+)
 
 METRICS = (
     Metric(RR, "mrr@10", "rr@10", cutoff=10),
