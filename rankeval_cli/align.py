@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from rankeval_cli.coverage import Facts
-from rankeval_cli.errors import InputError, several
+from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, several
 from rankeval_cli.judgments import DOC_SEED, QUERY_SEED, pair_keys
 from rankeval_cli.model import Judgments, Ranked, Rules
 
@@ -48,7 +48,7 @@ class Aligner:
         self.table, self.judgments, self.rules, self.k = table, judgments, rules, k
         self.index = {query: i for i, query in enumerate(judgments.queries)}
         self.judged_of = _row_starts(judgments.frame, len(judgments.queries))
-        self.exclude = None if exclude is None else exclude.unique()
+        self.exclude = exclude
         self.variants = _spelling_variants(judgments)
         self.variants_of = _row_starts(self.variants, len(judgments.queries))
         self.facts = Facts.empty(len(judgments.queries))
@@ -105,13 +105,13 @@ class Aligner:
         return rows.keep(~_mask(repeats, rows.frame.height))
 
     def _duplicate(self, rows: _Rows, repeats: Rows) -> InputError:
-        query = rows.query_of_row()[repeats]
-        docs = rows.frame["doc"][repeats].to_list()
-        names = [self.judgments.queries[i] for i in query]
+        shown = repeats[:SHOWN_PROBLEMS]
+        docs = rows.frame["doc"][shown].to_list()
+        names = [self.judgments.queries[i] for i in rows.query_of_row()[shown]]
         lines = [f"document `{doc}` is more than once in query `{qid}`" for qid, doc in zip(names, docs, strict=True)]
         places = self.table.locate(names[0], docs[0])
         return InputError(
-            several(lines),
+            several(lines, len(repeats)),
             ", ".join(places[:2]) or self.table.path,
             "mend the run, or choose --duplicates first or best",
         )
@@ -131,7 +131,6 @@ class Aligner:
             pairs = pl.DataFrame({"query": names, "doc": docs, "row": np.arange(len(docs))})
             found = pairs.join(self.exclude, on=["query", "doc"], how="semi")["row"].to_numpy()
             gone |= _mask(found, len(docs))
-            self.facts.excluded += len(found)
         return rows.keep(~gone) if gone.any() else rows
 
     def _score(self, rows: _Rows) -> NDArray[np.float64]:

@@ -37,7 +37,6 @@ class Facts:
     unjudged: list[str] = field(default_factory=list)
     duplicates: int = 0
     self_hits: int = 0
-    excluded: int = 0
     judged_found: int = 0
     rank_conflicts: int = 0
     rank_reversed: int = 0

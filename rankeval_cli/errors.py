@@ -66,9 +66,6 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return "did you mean " + " or ".join(f"`{name}`" for name in near) + "?" if near else None
 
 
-def several(problems: list[str]) -> str:
-    """Several problems of one kind as lines: the first ten and the total."""
-    lines = problems[:SHOWN_PROBLEMS]
-    if len(problems) > SHOWN_PROBLEMS:
-        lines = [*lines, f"... {len(problems):,} in all"]
-    return "\n".join(lines)
+def several(shown: list[str], total: int) -> str:
+    """Several problems of one kind as lines: those that are shown, SHOWN_PROBLEMS at most, and the total if more."""
+    return "\n".join(shown if total == len(shown) else [*shown, f"... {total:,} in all"])

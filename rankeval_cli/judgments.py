@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from rankeval_cli.errors import InputError, several
+from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, several
 from rankeval_cli.model import Judgments, Rules, Source
 
 if TYPE_CHECKING:
@@ -123,14 +123,13 @@ def _conflict(conflicts: pl.DataFrame, frame: pl.DataFrame, table: Table) -> Inp
     import polars as pl
 
     lines = []
-    for query, doc in conflicts.select("query", "doc").head(10).iter_rows():
+    for query, doc in conflicts.select("query", "doc").head(SHOWN_PROBLEMS).iter_rows():
         grades = frame.filter(pl.col("query") == query, pl.col("doc") == doc)["grade"].unique(maintain_order=True)
         shown = " and ".join(f"`{grade_text(grade)}`" for grade in grades)
         lines.append(f"document `{doc}` of query `{query}` is judged twice with different grades {shown}")
-    lines += [""] * (conflicts.height - len(lines))
     query, doc = conflicts.select("query", "doc").row(0)
     return InputError(
-        several(lines),
+        several(lines, conflicts.height),
         ", ".join(table.locate(query, doc)[:2]) or table.path,
         "choose --qrels-duplicates max, mean or first, or mend the file",
     )
