@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from dropin import DropIn
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("RANKEVAL_SHARED", ROOT.parent / "shared"))
@@ -30,6 +31,12 @@ def shared() -> Callable[[str], Path]:
         return SHARED / part
 
     return find
+
+
+@pytest.fixture
+def drop_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> DropIn:
+    """`drop_in("-m", "map", qrels, run)`: what `rankeval trec-eval` says."""
+    return DropIn(tmp_path, capsys)
 
 
 def absent(part: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from rankeval_cli.errors import UsageError, close_matches
 
+RAW_COMMAND = "trec-eval"  # reads its words itself
 KNOWN_SUFFIXES = (
     ".txt", ".run", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet", ".qrels", ".qrel", ".test", ".res",
     ".results", ".gz", ".bz2", ".xz", ".zst",
@@ -17,8 +18,11 @@ def spread(words: list[str]) -> list[str]:
     """Repeat an option that takes several words before each of them.
 
     Its words go up to the next option. One that is no measure but looks like a path is a file, as are all behind it.
+    The words of RAW_COMMAND stay as they are.
     Raises UsageError for a word that is neither.
     """
+    if words[:1] == [RAW_COMMAND]:
+        return words
     out: list[str] = []
     option = None
     for place, word in enumerate(words):
