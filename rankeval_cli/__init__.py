@@ -91,7 +91,8 @@ def _read(path: Any, role: Any, columns: Mapping[str, str] | None, format: str |
     from rankeval_cli.readers import ReadOptions
 
     frames = list(table_of(path, role, ReadOptions(format, columns or {}), role).frames())
-    return pl.concat(frames) if frames else pl.DataFrame()
+    value = "score" if role == "run" else "grade"
+    return pl.concat(frames or [pl.DataFrame(schema={"query": pl.String, "doc": pl.String, value: pl.Float64})])
 
 
 def _rules(rules: Mapping[str, Any]) -> Rules:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
@@ -56,6 +56,8 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
 
     show = show_progress or (lambda label, size: nullcontext(lambda read: None))
     rules = request.rules
+    if not request.runs:
+        raise UsageError("there is no run to score", hint="give one run or more")
     names = _unique_names([_path(run, f"run{i}") for i, run in enumerate(request.runs, 1)])
     tables, qrels = _open_all(request, names)
     with show(qrels.path, qrels.size_bytes) as progress:
@@ -105,8 +107,7 @@ def _report(
 def _open_all(request: Request, names: Sequence[str]) -> tuple[list[Table], Table]:
     """Every input opened, after a look at whether runs and judgments are swapped."""
     runs, qrels = [_opened(run) for run in request.runs], _opened(request.qrels)
-    is_named = request.run_options.format or request.qrels_options.format
-    if isinstance(qrels, Input) and not is_named:
+    if isinstance(qrels, Input):
         check_swapped(
             [run for run in runs if isinstance(run, Input)], qrels, request.run_options, request.qrels_options
         )
@@ -210,12 +211,9 @@ def score_run(
     from rankeval_cli.readers.blocks import Ungrouped, gathered, grouped
     from rankeval_cli.scoring import Scorer
 
-    try:
-        scorer = Scorer(metrics, judgments, rules)
-        return _pass(grouped(table, progress), make_aligner(), scorer, check, watch)
-    except Ungrouped:
-        scorer = Scorer(metrics, judgments, rules)
-        return _pass(gathered(table, progress), make_aligner(), scorer, check, watch)
+    with suppress(Ungrouped):
+        return _pass(grouped(table, progress), make_aligner(), Scorer(metrics, judgments, rules), check, watch)
+    return _pass(gathered(table, progress), make_aligner(), Scorer(metrics, judgments, rules), check, watch)
 
 
 def _pass(
@@ -235,7 +233,10 @@ def _pass(
     for block in prefetch(blocks):
         add(aligner.align(block))
     check(aligner.facts)
-    add(aligner.unanswered())
+    unanswered = aligner.unanswered()
+    watch(unanswered)
+    if scorer.rules.missing != "skip":  # else no other rule may look at these queries
+        scorer.add(unanswered)
     return aligner.facts, scorer.finish(aligner.facts.answered)
 
 

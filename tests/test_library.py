@@ -1,0 +1,27 @@
+"""The package as a library."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from rankeval_cli import evaluate, read_qrels, read_run
+from rankeval_cli.errors import UsageError
+
+RUN = {"q1": {"d1": 0.5, "d2": 0.25}}
+
+
+def test_a_list_without_a_run_is_refused():
+    with pytest.raises(UsageError, match="there is no run to score"):
+        evaluate([], {"q1": {"d1": 1}})
+
+
+@pytest.mark.parametrize(("read", "value"), [(read_run, "score"), (read_qrels, "grade")], ids=["run", "qrels"])
+def test_a_frame_of_nothing_has_its_columns(read, value):
+    assert read({}).schema == {"query": pl.String, "doc": pl.String, value: pl.Float64}
+
+
+def test_a_query_that_is_left_out_as_missing_is_never_one_with_nothing_relevant():
+    qrels = {"q1": {"d2": 1}, "q2": {"d1": 0}}
+    report = evaluate(RUN, qrels, "mrr", missing="skip", no_relevant="error")
+    assert report["mrr"] == 0.5
