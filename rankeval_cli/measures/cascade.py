@@ -140,7 +140,7 @@ RBP = Measure(
     ),
     undefined=("no_relevant",),
     encode=lambda metric: (metric.params["p"],),
-    trec_eval=(TrecEval(55, "rbp", takes="pairs", params={"p": 0.9, "gain": "scaled"}),),
+    trec_eval=(TrecEval(55, "rbp", takes="pairs", params={"p": 0.9, "gain": "scaled"}, since=10),),
     ir_measures="RBP",
     ranx="rbp",
     variant=_rbp_variant,
@@ -173,7 +173,7 @@ RBP_RESID = Measure(
     direction="none",
     uses_level=False,
     encode=lambda metric: (metric.params["p"],),
-    trec_eval=(TrecEval(56, "rbp_resid", takes="pairs", params={"p": 0.9}),),
+    trec_eval=(TrecEval(56, "rbp_resid", takes="pairs", params={"p": 0.9}, since=10),),
     examples=("rbp_resid", "rbp_resid.p=0.95", "rbp_resid.95"),
 )
 

@@ -166,7 +166,7 @@ UNJ = Measure(
     direction="none",
     is_binary=lambda metric: metric.cutoff == 1,
     uses_level=False,
-    trec_eval=(TrecEval(57, "unj", takes="cutoffs", defaults=(5.0, 10.0, 20.0)),),
+    trec_eval=(TrecEval(57, "unj", takes="cutoffs", defaults=(5.0, 10.0, 20.0), since=10),),
     examples=("unj@10", "unj_5", "unj.5,10,20"),
 )
 

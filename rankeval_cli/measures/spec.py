@@ -118,6 +118,7 @@ class TrecEval:
     params : the parameters of ours that give its value, where they are not our defaults
     per_query, summary : whether a line is printed for each query, and for all of them
     by_group : the value is the mean over the judgment groups of a query, each being judgments of its own
+    since : the first release that has it, 9 standing for all before 10
     """
 
     order: int
@@ -129,6 +130,7 @@ class TrecEval:
     per_query: bool = True
     summary: bool = True
     by_group: bool = False
+    since: int = 9
 
 
 def never(metric: Metric) -> bool:

@@ -81,7 +81,7 @@ def select(options: Options) -> tuple[Line, ...]:
     numbers, and for a measure that the format of the judgments does not allow.
     """
     known = names()
-    wanted = _wanted(options.measures or (DEFAULT,), known)
+    wanted = _wanted(options, known)
     lines: list[Line] = []
     for stem, name in known.items():
         if stem in wanted:
@@ -93,18 +93,18 @@ def select(options: Options) -> tuple[Line, ...]:
 def wanted_names(options: Options) -> list[str]:
     """The names of the lines that -m asks for, in the order printed."""
     known = names()
-    wanted = _wanted(options.measures or (DEFAULT,), known)
+    wanted = _wanted(options, known)
     return [stem for stem in known if stem in wanted]
 
 
-def _wanted(words: Sequence[str], known: dict[str, Name]) -> dict[str, str]:
+def _wanted(options: Options, known: dict[str, Name]) -> dict[str, str]:
     """The list behind each name that is asked for, "" for none."""
     wanted: dict[str, str] = {}
-    for word in words:
+    for word in options.measures or (DEFAULT,):
         stem, dot, text = word.partition(".")
         if dot and not text:
             raise Refusal(USAGE, f"-m `{word}`: nothing follows the dot", hint=f"write `-m {stem}`, or parameters")
-        members = [name.entry.stem for name in known.values() if stem in name.entry.groups]
+        members = [name.entry.stem for name in known.values() if _is_member(name.entry, stem, options.release)]
         if stem not in known and not members:
             hint = did_you_mean(stem, (*known, *GROUPS)) or "rankeval trec-eval -h lists the measures"
             raise Refusal(USAGE, f"-m `{word}`: there is no measure `{stem}`", hint=hint)
@@ -112,6 +112,10 @@ def _wanted(words: Sequence[str], known: dict[str, Name]) -> dict[str, str]:
             is_list = bool(text) and not members and known[member].entry.takes is not None
             wanted[member] = wanted.get(member) or (text if is_list else "")
     return wanted
+
+
+def _is_member(entry: TrecEval, group: str, release: int) -> bool:
+    return group in entry.groups and entry.since <= release
 
 
 def _check_format(name: Name, rel_format: str) -> None:
