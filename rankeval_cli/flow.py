@@ -100,7 +100,6 @@ def _report(
         runs=runs,
         gates=verdicts,
         warnings=warnings,
-        metrics=request.metrics,
     )
 
 

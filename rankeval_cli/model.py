@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from rankeval_cli.errors import UsageError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Metric
 
 SCHEMA_VERSION = 1
+_SLAB = 10_000  # queries
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN: one query at 0 must not make the whole geometric mean 0
 
 Order = Literal["score", "ascending", "rank", "file"]
@@ -275,7 +276,6 @@ class Report:
     gates: tuple[Verdict, ...] = ()
     comparisons: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
-    metrics: tuple[Metric, ...] = field(default=(), repr=False)
 
     def __getitem__(self, measure: str) -> float:
         """Mean of one measure of the only (or first) run; NaN when undefined.
@@ -323,12 +323,17 @@ def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
     entry["coverage"] = asdict(run.coverage)
     entry["measures"] = {result.measure: result.to_dict() for result in run.results}
     if per_query:
-        entry["per_query"] = dict(query_values(run.scores))
+        entry["per_query"] = {
+            query: {name: None if value != value else value for name, value in values.items()}
+            for query, values in query_values(run.scores)
+        }
     return entry
 
 
-def query_values(scores: Scores) -> Iterator[tuple[str, dict[str, float | None]]]:
-    """Yield (query id, {measure as written: value or None}) in ascending byte order of the ids."""
+def query_values(scores: Scores) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield (query id, {measure as written: value, NaN where undefined}) in ascending byte order of the ids."""
     names = [metric.written for metric in scores.metrics]
-    for query, column in zip(scores.queries, scores.values.T.tolist(), strict=True):
-        yield query, {name: None if value != value else value for name, value in zip(names, column, strict=True)}
+    for start in range(0, len(scores.queries), _SLAB):  # Python numbers take four times the room of the matrix
+        slab = slice(start, start + _SLAB)
+        for query, column in zip(scores.queries[slab], scores.values[:, slab].T.tolist(), strict=True):
+            yield query, dict(zip(names, column, strict=True))

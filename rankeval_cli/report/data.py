@@ -17,9 +17,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
-from rankeval_cli.model import Report, Result, RunReport
+from rankeval_cli.model import Report, Result, RunReport, query_values
 from rankeval_cli.report.reporter import Options
-from rankeval_cli.report.text import query_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,7 +49,7 @@ def _separated(report: Report, options: Options, sign: str, field: Callable[[str
     end = sign * 3 + "\n"
     for run in report.runs:
         name = field(run.name)
-        for query, values in query_values(run) if options.per_query else ():
+        for query, values in query_values(run.scores) if options.per_query else ():
             quoted = field(query)
             yield "".join(
                 f"{name}{sign}{field(measure)}{sign}{quoted}{sign}{_text(value)}{end}"
@@ -86,7 +85,7 @@ def render_json(report: Report, options: Options) -> Iterator[str]:
 def _json_queries(run: RunReport) -> Iterator[str]:
     yield ',\n      "per_query": {'
     separator = ""
-    for query, values in query_values(run):
+    for query, values in query_values(run.scores):
         yield f"{separator}\n        {json.dumps(query)}: {_compact(values)}"
         separator = ","
     yield "\n      }"
@@ -117,7 +116,7 @@ def _plain(value: Any) -> Any:
 def render_jsonl(report: Report, options: Options) -> Iterator[str]:
     """One JSON object a line with the columns of the long form."""
     for run in report.runs:
-        for query, values in query_values(run) if options.per_query else ():
+        for query, values in query_values(run.scores) if options.per_query else ():
             yield "".join(_json_row(run, measure, query, value) for measure, value in values.items())
         for result in run.results:
             yield _json_row(run, result.measure, MEAN, result.value, result)

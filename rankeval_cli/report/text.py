@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Report, Result, RunReport
+from rankeval_cli.model import Report, Result, RunReport, query_values
 
 UNDEFINED = "-"
 
@@ -17,7 +17,6 @@ UNDEFINED = "-"
 # separators, text direction, invisible marks that make two ids look equal, halves of surrogate pairs.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
-_SLAB = 10_000  # queries
 _LARGEST_PLAIN = 1e15  # beyond it doubles are no longer exact to the shown digit, and lines grow without end
 
 
@@ -85,34 +84,23 @@ def rows(report: Report) -> list[Row]:
     metrics = metrics_by_name(report)
     names = dict.fromkeys(result.measure for run in report.runs for result in run.results)
     by_run = [{result.measure: result for result in run.results} for run in report.runs]
-    return [_row(name, metrics.get(name), tuple(results.get(name) for results in by_run)) for name in names]
+    return [_row(name, metrics[name], tuple(results.get(name) for results in by_run)) for name in names]
 
 
 def metrics_by_name(report: Report) -> dict[str, Metric]:
     """Every measure of the report, by the spelling that it has there."""
-    metrics = {metric.written: metric for metric in report.metrics}
-    return {metric.written: metric for run in report.runs for metric in run.scores.metrics} | metrics
+    return {metric.written: metric for run in report.runs for metric in run.scores.metrics}
 
 
-def is_count(metric: Metric | None) -> bool:
+def is_count(metric: Metric) -> bool:
     """Whether the values are whole numbers of things."""
-    return metric is not None and metric.measure.aggregate == "sum"
-
-
-def query_values(run: RunReport) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield (query id, {measure as written: value, NaN where undefined}) in ascending byte order of the ids."""
-    names = [metric.written for metric in run.scores.metrics]
-    queries, values = run.scores.queries, run.scores.values
-    for start in range(0, len(queries), _SLAB):  # Python numbers take four times the room of the matrix
-        slab = slice(start, start + _SLAB)
-        for query, column in zip(queries[slab], values[:, slab].T.tolist(), strict=True):
-            yield query, dict(zip(names, column, strict=True))
+    return metric.measure.aggregate == "sum"
 
 
 def query_cells(run: RunReport, measures: list[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield (query id, its values of the measures as tables show them)."""
     counts = {metric.written: is_count(metric) for metric in run.scores.metrics}
-    for query, values in query_values(run):
+    for query, values in query_values(run.scores):
         yield query, [number(values.get(name), counts.get(name, False)) for name in measures]
 
 
@@ -126,10 +114,10 @@ def interval_title(report: Report) -> str:
     return f"{report.rules.confidence * 100:g} % interval"
 
 
-def _row(name: str, metric: Metric | None, results: tuple[Result | None, ...]) -> Row:
+def _row(name: str, metric: Metric, results: tuple[Result | None, ...]) -> Row:
     values = {i: result.value for i, result in enumerate(results) if result is not None and result.value is not None}
-    direction = metric.measure.direction if metric is not None else "none"
-    return Row(name, is_count(metric), results, _best(values, direction) if len(results) > 1 else frozenset())
+    best = _best(values, metric.measure.direction) if len(results) > 1 else frozenset()
+    return Row(name, is_count(metric), results, best)
 
 
 def _best(values: dict[int, float], direction: str) -> frozenset[int]:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from rankeval_cli.measures.printed import output_name
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Report, RunReport
+from rankeval_cli.model import Report, RunReport, query_values
 from rankeval_cli.report.reporter import Options
-from rankeval_cli.report.text import is_count, metrics_by_name, query_values, visible
+from rankeval_cli.report.text import is_count, metrics_by_name, visible
 
 
 def render_trec(report: Report, options: Options) -> Iterator[str]:
@@ -20,11 +20,11 @@ def render_trec(report: Report, options: Options) -> Iterator[str]:
     for run, label in zip(report.runs, _labels(report.runs), strict=True):
         if len(report.runs) > 1:
             yield f"{'runid':<22}\tall\t{visible(label)}\n"
-        for query, values in query_values(run) if options.per_query else ():
+        for query, values in query_values(run.scores) if options.per_query else ():
             yield "".join(_line(names[name], visible(query), value, counts[name]) for name, value in values.items())
         for result in run.results:
             value = math.nan if result.value is None else result.value
-            yield _line(names.get(result.measure, result.measure), "all", value, counts.get(result.measure, False))
+            yield _line(names[result.measure], "all", value, counts[result.measure])
 
 
 def _line(name: str, query: str, value: float, is_whole: bool) -> str:

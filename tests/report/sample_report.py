@@ -88,7 +88,6 @@ REPORT = Report(
         Verdict("mean_rank <= 2", "dense|\u202e_é&.tsv", False, None, 2.0, None, 1, True, "undefined\x1b[2J"),
     ),
     warnings=("[bold]bm25[/bold].txt: 1 judged query (`a\x1b]0;x\x07|b`) has no results",),
-    metrics=METRICS,
 )
 
 SINGLE = replace(REPORT, runs=REPORT.runs[:1], gates=(), warnings=())

@@ -33,7 +33,7 @@ def with_means(direction: str, *values: float | None) -> Report:
         scores = Scores(QUERIES, (metric,), np.zeros((1, 6)), (0,), (False,))
         result = replace(run.results[0], measure="m", value=value)
         runs.append(replace(run, source=replace(run.source, name=f"r{i}"), scores=scores, results=(result,)))
-    return replace(SINGLE, runs=tuple(runs), metrics=(metric,))
+    return replace(SINGLE, runs=tuple(runs))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def named(report: Report, names: list[str], measures: list[str]) -> Report:
         )
         for run, name in zip(report.runs, names, strict=True)
     ]
-    return replace(report, runs=tuple(runs), metrics=metrics)
+    return replace(report, runs=tuple(runs))
 
 
 @given(

@@ -74,8 +74,8 @@ def test_a_line_stays_one_line_whatever_the_id() -> None:
 def test_long_names_overflow() -> None:
     long = "x" * 30
     metric, result = replace(METRICS[0], written=long), replace(SINGLE.runs[0].results[0], measure=long)
-    run = replace(SINGLE.runs[0], results=(result,))
-    assert lines(replace(SINGLE, runs=(run,), metrics=(metric,))) == [f"{long}\tall\t0.3472"]
+    run = replace(SINGLE.runs[0], results=(result,), scores=replace(SINGLE.runs[0].scores, metrics=(metric,)))
+    assert lines(replace(SINGLE, runs=(run,))) == [f"{long}\tall\t0.3472"]
 
 
 @pytest.mark.parametrize(
