@@ -16,8 +16,8 @@ def main() -> NoReturn:
     """Run the program and end the process.
 
     `os._exit` saves the 0.03-0.05 s that the interpreter takes to tear down Polars; everything that must be cleaned
-    up is cleaned up in `finally` by then. Cyclic garbage is not collected either: imports and frames leave next to none,
-    and looking for it costs 0.04 s of a small evaluation.
+    up is cleaned up in `finally` by then. Cyclic garbage is not collected: imports and frames leave next to none, and
+    looking for it costs 0.04 s of a small evaluation.
     """
     gc.disable()
     code = run(sys.argv[1:])
