@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from numbers import Integral, Real
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from rankeval_cli.errors import UsageError
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 _SLAB = 10_000  # queries
+MAX_RESAMPLES = 10_000_000  # 80 MB a measure; the noise of the ends is long below the fourth decimal
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN: one query at 0 must not make the whole geometric mean 0
 
 Order = Literal["score", "ascending", "rank", "file"]
@@ -64,9 +67,10 @@ class Rules:
             allowed, value = get_args(kind), getattr(self, name)
             if get_origin(kind) is Literal and value not in allowed:
                 raise UsageError(f"{_option(name)} is `{value}`", hint=f"choose one of {', '.join(allowed)}")
-        for name, is_legal, expected in _RANGES:
-            if not is_legal(getattr(self, name)):
-                raise UsageError(f"{_option(name)} is `{getattr(self, name)}`", hint=f"give {expected}")
+        for name, kind, is_legal, expected in _RANGES:
+            value = getattr(self, name)
+            if not (isinstance(value, kind) and is_legal(value)):
+                raise UsageError(f"{_option(name)} is `{value}`", hint=f"give {expected}")
 
     def to_dict(self) -> dict[str, Any]:
         """The rules as the report prints them."""
@@ -75,12 +79,12 @@ class Rules:
         return rules
 
 
-_RANGES: tuple[tuple[str, Callable[[Any], bool], str], ...] = (
-    ("relevance_level", lambda level: 0 <= level < math.inf, "a grade of 0 or more"),
-    ("depth", lambda depth: depth is None or depth >= 1, "a whole number of 1 or more"),
-    ("confidence", lambda share: 0 < share < 1, "a number between 0 and 1, such as 0.95"),
-    ("resamples", lambda count: count >= 1, "a whole number of 1 or more"),
-    ("seed", lambda seed: seed >= 0, "a whole number of 0 or more"),
+_RANGES: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], bool], str], ...] = (
+    ("relevance_level", Real, lambda level: 0 <= level < math.inf, "a grade of 0 or more"),
+    ("depth", (Integral, NoneType), lambda depth: depth is None or depth >= 1, "a whole number of 1 or more"),
+    ("confidence", Real, lambda share: 0 < share < 1, "a number between 0 and 1, such as 0.95"),
+    ("resamples", Integral, lambda n: 1 <= n <= MAX_RESAMPLES, f"a whole number from 1 to {MAX_RESAMPLES:,}"),
+    ("seed", Integral, lambda seed: seed >= 0, "a whole number of 0 or more"),
 )
 
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankeval_cli.errors import UsageError
 from rankeval_cli.inference import aggregate, interval, summarize
 from rankeval_cli.inference.intervals import bca, percentile, t_interval, wilson
 from rankeval_cli.inference.resampling import resample
@@ -417,11 +416,6 @@ def test_the_bootstrap_interval_of_a_seed_is_this_one() -> None:
     """Written down: it must be the same on every machine, to the last bit."""
     (result,) = summarize(scores_of((SHARE, THIRTY.tolist())), Rules(ci="bootstrap"))
     assert (result.ci_low, result.ci_high) == (0.38118916666666663, 0.5468653333333333)
-
-
-def test_too_many_resamples_are_refused() -> None:
-    with pytest.raises(UsageError, match="--resamples is `10000000000`"):
-        summarize(scores_of((SHARE, [0.0, 1.0])), Rules(ci="bootstrap", resamples=10**10))
 
 
 def test_no_interval_loads_scipy() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from rankeval_cli.errors import UsageError
 from rankeval_cli.inference.intervals import interval, is_median, needs_replicates, on_scale
 from rankeval_cli.inference.resampling import resample
 from rankeval_cli.inference.statistic import aggregate, defined, deviation
@@ -17,18 +16,13 @@ if TYPE_CHECKING:
 
     from rankeval_cli.model import Rules, Scores
 
-MAX_RESAMPLES = 10_000_000  # 80 MB a measure; the noise of the ends is long below the fourth decimal
-
 
 def summarize(scores: Scores, rules: Rules) -> tuple[Result, ...]:
     """One result a measure, in the order of `scores.metrics`.
 
     The same bootstrap resamples, drawn from all queries of the run, serve all measures. Where the value is undefined
     because one query's is (`scores.propagate`), interval and deviation are too.
-    Raises UsageError when more resamples are asked for than memory is sure to hold.
     """
-    if rules.resamples > MAX_RESAMPLES:
-        raise UsageError(f"--resamples is `{rules.resamples}`", hint=f"give a whole number up to {MAX_RESAMPLES:,}")
     replicates = _replicates(scores, rules)
     return tuple(_result(scores, place, rules, replicates.get(place)) for place in range(len(scores.metrics)))
 
