@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from rankeval_cli.model import Report, Rules
+from rankeval_cli.model import DEFAULT_MEASURES, Report, Rules
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,7 +48,7 @@ def evaluate(
     >>> report["mrr@10"]
     0.5
     """
-    from rankeval_cli.flow import DEFAULT_MEASURES, Request
+    from rankeval_cli.flow import Request
     from rankeval_cli.flow import evaluate as flow_evaluate
     from rankeval_cli.gates import parse_gate
     from rankeval_cli.measures.expression import parse_all

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rankeval_cli.readers.format import Progress, Role, Table
     from rankeval_cli.scoring import Scorer
 
-DEFAULT_MEASURES = ("ndcg@10", "mrr@10", "map", "recall@100", "p@10")
 DEFAULT_CUTOFF = 10  # where ties and judged documents are counted when no measure has a cutoff
 ShowProgress = Callable[[str, int | None], AbstractContextManager["Progress"]]
 

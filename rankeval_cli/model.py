@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Metric
 
 SCHEMA_VERSION = 1
+DEFAULT_MEASURES = ("ndcg@10", "mrr@10", "map", "recall@100", "p@10")
 _SLAB = 10_000  # queries
 MAX_RESAMPLES = 10_000_000  # 80 MB a measure; the noise of the ends is long below the fourth decimal
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN: one query at 0 must not make the whole geometric mean 0

@@ -258,6 +258,17 @@ def test_colour_comes_only_when_asked_for(program):
     assert b"\x1b[" not in output("--color", "never")
 
 
+@pytest.mark.parametrize("words", ["--color always", "--color=always"])
+@pytest.mark.parametrize(
+    "wrong", ["run.txt nowhere.txt", "-m nonsense@10", "--nonsense"], ids=["file", "measure", "option"]
+)
+def test_errors_have_colour_when_it_is_asked_for(call, words, wrong):
+    for line in (f"{words} {wrong}", f"{wrong} {words}"):
+        code, out, err = call(line)
+        assert (code, out) == (2, "")
+        assert err.startswith("\x1b[1;31merror:\x1b[0m ")
+
+
 def test_help_is_plain_in_continuous_integration(program):
     done = subprocess.run([program, "--help"], capture_output=True, env=os.environ | {"GITHUB_ACTIONS": "1"})
     assert done.returncode == 0

@@ -28,6 +28,7 @@ def in_folder(tmp_path, monkeypatch):
         ("-m mrr runs/*.gz qrels", "-m mrr runs/*.gz qrels"),
         ("-m mrr s3://bucket/x qrels", "-m mrr s3://bucket/x qrels"),
         ("-m mrr run.parquet map", "-m mrr run.parquet map"),
+        ("-m mrr run.ndjson qrels", "-m mrr run.ndjson qrels"),
         ("--fail-under mrr@10=0.3 map=0.1", "--fail-under mrr@10=0.3 --fail-under map=0.1"),
         ("--fail-under mrr@10=0.3 run.txt q", "--fail-under mrr@10=0.3 run.txt q"),
         ("--fail-under ndcg(gain=exp)@10=0.3", "--fail-under ndcg(gain=exp)@10=0.3"),

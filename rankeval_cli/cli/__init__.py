@@ -7,9 +7,12 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from rankeval_cli.errors import ExitCode, RankevalError
+from rankeval_cli.errors import ExitCode, RankevalError, UsageError
+
+if TYPE_CHECKING:
+    from rankeval_cli.report.terminal import Color
 
 
 def main() -> NoReturn:
@@ -33,17 +36,19 @@ def run(words: Sequence[str]) -> int:
     try:
         return _run(list(words))
     except RankevalError as error:
-        _show(error)
-        return error.code
+        problem = error
     except KeyboardInterrupt:
         return _interrupted()
     except MemoryError:
-        _show(RankevalError("there is not enough memory for one query's ranking or for the judgments"))
-        return ExitCode.INPUT
+        problem = RankevalError("there is not enough memory for one query's ranking or for the judgments")
     except SystemExit as stop:  # shell completion ends so
         return stop.code if isinstance(stop.code, int) else ExitCode.OK
     except BaseException as bug:  # a Polars panic is no Exception
-        return _show_bug(bug, is_debug="--debug" in words)
+        problem = _bug(bug, is_debug="--debug" in words)
+    from rankeval_cli.report.terminal import print_error
+
+    print_error(problem, _color(words))
+    return problem.code
 
 
 def _run(words: list[str]) -> int:
@@ -57,8 +62,7 @@ def _run(words: list[str]) -> int:
         code = app()(args=words if completing else spread(words), prog_name="rankeval", standalone_mode=False)
     except TyperException as error:
         message = error.format_message().rstrip(".")
-        _show(RankevalError(message[:1].lower() + message[1:], hint="rankeval --help shows every option"))
-        return ExitCode.INPUT
+        raise UsageError(message[:1].lower() + message[1:], hint="rankeval --help shows every option") from None
     if code == ExitCode.INTERRUPTED:  # Typer makes an exit of it
         return _interrupted()
     return code if isinstance(code, int) else ExitCode.OK
@@ -70,22 +74,23 @@ def _interrupted() -> int:
     return ExitCode.INTERRUPTED
 
 
-def _show(error: RankevalError) -> None:
-    from rankeval_cli.report.terminal import print_error
-
-    print_error(error)
-
-
-def _show_bug(bug: BaseException, is_debug: bool) -> int:
+def _bug(bug: BaseException, is_debug: bool) -> RankevalError:
     if is_debug:
         import traceback
 
         traceback.print_exception(bug)
     text = " ".join(str(bug).split())[:300]
-    _show(
-        RankevalError(
-            f"this is a bug in rankeval: {type(bug).__name__}: {text}",
-            hint="please report it with the output of the same command and --debug",
-        )
+    problem = RankevalError(
+        f"this is a bug in rankeval: {type(bug).__name__}: {text}",
+        hint="please report it with the output of the same command and --debug",
     )
-    return ExitCode.BUG
+    problem.code = ExitCode.BUG
+    return problem
+
+
+def _color(words: Sequence[str]) -> Color:
+    """What --color says, whatever is wrong with the other words."""
+    text = "\n".join(words).replace("--color\n", "--color=")
+    if "--color=always" in text.split("\n"):
+        return "always"
+    return "never" if "--color=never" in text.split("\n") else "auto"

@@ -16,7 +16,7 @@ from rankeval_cli.cli.options import (
     takes,
 )
 from rankeval_cli.errors import ExitCode, UsageError
-from rankeval_cli.model import Rules
+from rankeval_cli.model import DEFAULT_MEASURES, Rules
 
 if TYPE_CHECKING:
     from rankeval_cli.flow import Request
@@ -59,7 +59,7 @@ def _request(
     gates: GateOptions,
 ) -> Request:
     """All that can be wrong with the words is found here, before any data is read."""
-    from rankeval_cli.flow import DEFAULT_MEASURES, Request
+    from rankeval_cli.flow import Request
     from rankeval_cli.gates import parse_fail_under, parse_gate
     from rankeval_cli.measures.expression import parse_all
     from rankeval_cli.readers import ReadOptions

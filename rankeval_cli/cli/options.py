@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 from typer import Argument, Option
 
 from rankeval_cli.model import (
+    DEFAULT_MEASURES,
     Aggregate,
     Duplicates,
     IntervalMethod,
@@ -67,7 +68,7 @@ class MeasureOptions:
         list[str],
         Option(
             "-m", "--measure", metavar="MEASURE...", help="Measures, such as mrr@10 ndcg@10 'P(rel=2)@5'; see "
-            "`rankeval measures`. Default: ndcg@10 mrr@10 map recall@100 p@10.",
+            f"`rankeval measures`. Default: {' '.join(DEFAULT_MEASURES)}.",
             autocompletion=complete_measures, rich_help_panel=MEASURES, show_default=False,
         ),
     ] = field(default_factory=list)  # fmt: skip
@@ -179,7 +180,7 @@ class OutputOptions:
     output: Annotated[
         list[str],
         Option("-o", "--output", metavar="PATH", rich_help_panel=OUTPUT, show_default=False,
-               help="Write a report file too, format by suffix (.json .jsonl .csv .tsv .md .tex .parquet)."),
+               help="Write a report file too, such as report.json; `rankeval formats` lists the suffixes."),
     ] = field(default_factory=list)  # fmt: skip
     per_query: Annotated[
         bool, Option("-q", "--per-query", help="Add the values of each query.", rich_help_panel=OUTPUT)

@@ -9,8 +9,8 @@ from rankeval_cli.errors import UsageError, close_matches
 
 RAW_COMMAND = "trec-eval"  # reads its words itself
 KNOWN_SUFFIXES = (
-    ".txt", ".run", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet", ".qrels", ".qrel", ".test", ".res",
-    ".results", ".gz", ".bz2", ".xz", ".zst",
+    ".txt", ".run", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".pq", ".qrels", ".qrel",
+    ".test", ".res", ".results", ".gz", ".bz2", ".xz", ".zst",
 )  # fmt: skip
 
 
@@ -80,6 +80,5 @@ def _is_floor(word: str) -> bool:
 _SEVERAL: dict[str, Callable[[str], bool]] = {
     "-m": _is_measure,
     "--measure": _is_measure,
-    "--measures": _is_measure,
     "--fail-under": _is_floor,
 }
