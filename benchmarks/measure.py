@@ -17,7 +17,7 @@ class Job:
     """One command to measure.
 
     rounds : how often; the median counts
-    is_cold : every run gets an empty home and empty caches (compiled Python and Numba code)
+    is_cold : every run gets an empty home and empty caches, as in a fresh container
     """
 
     name: str
@@ -59,11 +59,14 @@ def run_once(job: Job) -> Usage:
 
 
 def environment(caches: Path | None) -> dict[str, str]:
-    """The environment of a run; with `caches`, home and every cache lie in that empty folder."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RANKEVAL_", "NUMBA_"))}
+    """The environment of a run; with `caches`, home and every cache lie in that empty folder.
+
+    Compiled Python stays where pip put it: it comes with the installation.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RANKEVAL_", "NUMBA_", "PYTHON"))}
     if caches is None:
         return kept
-    moved = {name: str(caches / name) for name in ("HOME", "NUMBA_CACHE_DIR", "PYTHONPYCACHEPREFIX", "XDG_CACHE_HOME")}
+    moved = {name: str(caches / name) for name in ("HOME", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
     for folder in moved.values():
         Path(folder).mkdir()
     return kept | moved

@@ -25,7 +25,7 @@ OURS = "rankeval"
 PARTS = {
     "help": "`--help`",
     "small": "50 queries x 1,000 documents, caches warm",
-    "cold": "50 queries x 1,000 documents, no caches at all",
+    "cold": "50 queries x 1,000 documents, in a fresh container (empty home, no caches)",
     "big": "6,980 queries x 1,000 documents (253 MB)",
 }
 HEADER = (
