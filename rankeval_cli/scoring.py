@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 COMPILE_AFTER_S = 0.4  # what the plain loop may cost before compiling (0.2 s import, 0.1 s driver) pays for itself
-POLICY_REASONS = ("no_relevant", "no_gain")  # what --no-relevant acts on
 
 
 class Scorer:
@@ -48,7 +47,7 @@ class Scorer:
             view = views.get(metric.judged_only, self.gains[row], metric)
             level = self.level(metric)
             num_rel = _count_at_least(views.base.ideal_offsets, views.base.ideal, level)
-            values = self._drive(metric, view, num_rel, level)
+            values = self._values(metric, view, num_rel, level)
             empty = _nothing_to_find(metric.measure, view, num_rel)
             self._apply_policy(row, ranked.query, values, empty)
 
@@ -83,9 +82,9 @@ class Scorer:
     def _apply_policy(self, row: int, query: NDArray[np.int64], values: Floats, empty: NDArray[np.bool_]) -> None:
         policy = self.rules.no_relevant
         if policy == "error" and empty.any():
-            names = [self.judgments.queries[i] for i in query[empty][:3]]
+            name = self.judgments.queries[query[empty].min()]
             raise InputError(
-                f"{np.count_nonzero(empty):,} judged queries have nothing relevant: {', '.join(names)}",
+                f"query `{name}` is judged with nothing relevant for `{self.metrics[row].written}`",
                 self.judgments.source.path,
                 "choose --no-relevant zero, one, skip or nan",
             )
@@ -94,7 +93,7 @@ class Scorer:
         self.values[row, query] = values
         self.by_policy[row, query] = empty
 
-    def _drive(self, metric: Metric, view: _View, num_rel: NDArray[np.int64], level: float) -> Floats:
+    def _values(self, metric: Metric, view: _View, num_rel: NDArray[np.int64], level: float) -> Floats:
         measure = metric.measure
         params = np.array(measure.encode(metric), dtype=np.float64)
         discount = self._discount(metric, view)
