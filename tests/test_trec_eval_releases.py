@@ -32,7 +32,7 @@ def random_run(draw: random.Random) -> Scores:
             f"d{j}": draw.choice([*near, draw.random(), float(draw.randint(-3, 3))])
             for j in draw.sample(range(90), draw.randint(1, 70))
         }
-        for i in range(0, NUM_QUERIES + 3)
+        for i in range(NUM_QUERIES + 3)
         if i % 9
     }
 

@@ -145,4 +145,5 @@ def _left_out(options: Options, path: str, facts: Facts) -> Iterator[str]:
 def _told(judgments: Judgments, path: str, facts: Facts) -> Iterator[str]:
     yield f"{judgments.source.path}: {judgments.source.rows:,} judgments of {len(judgments.queries):,} queries"
     answered = int(facts.answered.sum())
-    yield f"{path}: {facts.rows:,} results, for {answered:,} of these queries and {len(facts.unjudged):,} others"
+    unjudged = len(facts.unjudged)
+    yield f"{path}: {facts.rows:,} results, for {answered:,} of these queries; queries not judged: {unjudged:,}"
