@@ -41,7 +41,7 @@ IntervalMethod = Literal["auto", "t", "bootstrap", "bca", "wilson", "none"]
 
 @dataclass(frozen=True)
 class Rules:
-    """Every disputed rule, with its default (DESIGN: one row of the rules table each)."""
+    """Every disputed rule, with its default."""
 
     order: Order = "score"
     score_precision: Precision = "double"
@@ -198,7 +198,7 @@ class Result:
     undefined: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of DESIGN section 5, without the name, which is its key."""
+        """The JSON object of one measure, without the name, which is its key."""
         values = asdict(self)
         del values["measure"]
         return values
@@ -308,7 +308,7 @@ class Report:
         return pl.concat(frames)
 
     def to_dict(self, per_query: bool = False) -> dict[str, Any]:
-        """The JSON document of DESIGN section 5 as Python objects; `per_query` adds the values of each query."""
+        """The JSON document as Python objects; `per_query` adds the values of each query."""
         qrels = {"path": self.qrels.path, "format": self.qrels.format, "rows": self.qrels.rows}
         return {
             "schema_version": SCHEMA_VERSION,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rankeval_cli.errors import UsageError
-from rankeval_cli.report import REPORTERS, Options, default, find, for_path, names
+from rankeval_cli.report import REPORTERS, default, find, for_path, names
 
 
 @pytest.mark.parametrize("reporter", REPORTERS, ids=lambda reporter: reporter.name)
@@ -88,10 +88,6 @@ def test_a_device_takes_the_format_of_standard_output(tmp_path: Path) -> None:
 
 def test_a_pipe_gets_tsv_and_a_terminal_a_table() -> None:
     assert (default(is_terminal=False).name, default(is_terminal=True).name) == ("tsv", "table")
-
-
-def test_options_default_to_plain_text_without_limit() -> None:
-    assert Options() == Options(per_query=False, width=None, color=False, unicode=True)
 
 
 def test_loading_the_reporters_loads_nothing_heavy() -> None:
