@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rankeval_cli.errors import UsageError
@@ -22,12 +22,12 @@ class Printed(NamedTuple):
     metric: Metric
 
 
-def known_names() -> list[tuple[TrecEval, Measure]]:
-    """Every name of trec_eval that a measure declares, in the order printed.
+def known_names(measures: Iterable[Measure] = MEASURES) -> list[tuple[TrecEval, Measure]]:
+    """Every name of trec_eval that these measures declare, in the order printed.
 
-    Its lines that are no measure of the registry (`runid`, `relstring`, the preferences) are not among them.
+    The registry does not hold its preference measures (`preferences.MEASURES`), and nobody its `runid` and `relstring`.
     """
-    entries = [(entry, measure) for measure in MEASURES for entry in measure.trec_eval]
+    entries = [(entry, measure) for measure in measures for entry in measure.trec_eval]
     return sorted(entries, key=lambda found: found[0].order)
 
 

@@ -19,8 +19,8 @@ class Layout:
     """One text layout.
 
     format : what the report shows
-    columns : what stands in each column: `query`, `doc`, `score`, `grade`, `rank`, `tag`, or `-` for one that is not
-        read
+    columns : what stands in each column: `query`, `doc`, `score`, `grade`, `rank`, `tag`, `group`, `subgroup`, or `-`
+        for one that is not read
     shape : the columns as messages show them
     is_loose : more columns may follow and are not read
     ranks_rise : the ranks of a query must rise by one from `base` on, in file order
@@ -43,6 +43,11 @@ class Layout:
         return "rank" if "rank" in self.columns else None
 
     @property
+    def groups(self) -> tuple[str, ...]:
+        """The columns that say for which group of judgments a line is."""
+        return tuple(name for name in self.columns if name in ("group", "subgroup"))
+
+    @property
     def width(self) -> int:
         """Number of columns that a line must have."""
         return len(self.columns)
@@ -63,6 +68,9 @@ MSMARCO_RANK = _layout("msmarco-rank", "run", "query doc rank", "query, document
 MSMARCO_SCORE = _layout("msmarco-score", "run", "query doc score", "query, document, score")
 MSMARCO_GRADES = _layout("msmarco", "qrels", "query doc grade", "query, document, grade")
 MSMARCO_PAIRS = _layout("msmarco", "qrels", "query doc", "query, document")
+QRELS_JG = _layout("qrels_jg", "qrels", "query group doc grade", "query, judgment group, document, grade")
+QRELS_PREFS = _layout("qrels_prefs", "qrels", "query group doc grade", "query, judgment group, document, level")
+PREFS = _layout("prefs", "qrels", "query group subgroup doc grade", "query, judgment group, subgroup, document, level")
 COLBERT = _layout("colbert", "run", "query doc rank score", "query, passage, rank, score")
 
 

@@ -21,7 +21,12 @@ SHOWN_CHARACTERS = 60
 
 
 class Row(NamedTuple):
-    """One result or judgment. value : the score or grade; rank : None where it is no whole number."""
+    """One result or judgment.
+
+    value : the score or grade
+    rank : None where it is no whole number
+    groups : what stands in the columns `Layout.groups`
+    """
 
     line: int
     query: str
@@ -29,6 +34,7 @@ class Row(NamedTuple):
     value: float
     rank: int | None
     tag: str | None
+    groups: tuple[str, ...] = ()
 
 
 @dataclass
@@ -112,7 +118,8 @@ def _row(line: bytes, fields: list[bytes], number: int, plan: Plan) -> Row:
         if not named[name]:
             raise InputError(f"the {word} is empty", hint=f"columns are {plan.layout.shape}")
     rank = whole(named["rank"]) if "rank" in named else None
-    return Row(number, named["query"], named["doc"], _value(named, rank, plan), rank, named.get("tag"))
+    groups = tuple(named[name] for name in plan.layout.groups) if "group" in named else ()
+    return Row(number, named["query"], named["doc"], _value(named, rank, plan), rank, named.get("tag"), groups)
 
 
 def _value(named: dict[str, str], rank: int | None, plan: Plan) -> float:
@@ -184,6 +191,8 @@ def frame_of(rows: list[Row], layout: Layout) -> pl.DataFrame:
     }
     if "rank" in layout.columns:
         columns["rank"] = pl.Series([row.rank for row in rows], dtype=pl.Int64)
+    for place, name in enumerate(layout.groups):
+        columns[name] = pl.Series([row.groups[place] for row in rows], dtype=pl.String)
     if "tag" in layout.columns:
         columns["tag"] = pl.Series([row.tag for row in rows], dtype=pl.String)
     return pl.DataFrame(columns)

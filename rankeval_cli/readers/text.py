@@ -71,7 +71,7 @@ class TextTable:
         if self._plan.layout.value == "score":
             noted.infinite += int(frame["score"].is_infinite().sum())
         if self._plan.layout.role == "qrels":
-            return frame.select("query", "doc", "grade")
+            return frame.select("query", "doc", "grade", *self._plan.layout.groups)
         return frame.select("query", "doc", "score", *(["rank"] if self.has_rank else []))
 
     def locate(self, query: str, doc: str) -> list[str]:
