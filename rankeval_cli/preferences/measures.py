@@ -143,9 +143,9 @@ MEASURES: tuple[Measure, ...] = (
     _measure(
         "prefs_avgjg_Rnonrel",
         "Share of fulfilled preferences over groups with as many non-relevant as relevant documents",
-        "As prefs_avgjg, as if each group had as many documents of level 0 as above it: where it has fewer, more of them "
-        "stand below all others; where it has more, only the highest ones count (and, in a group of one subgroup, each "
-        "of them also against every document of level 0). 0 where a group has no preference then.",
+        "As prefs_avgjg, as if each group had as many documents of level 0 as above it: where it has fewer, more of "
+        "them stand below all others; where it has more, only the highest ones count (and, in a group of one subgroup, "
+        "each of them also against every document of level 0). 0 where a group has no preference then.",
         balanced_share,
         (
             TrecEval(43, "prefs_avgjg_Rnonrel", ("all_prefs",)),
