@@ -57,14 +57,12 @@ class Input:
     """What a path leads to. Make one with `open_input`; nothing is read before it is asked for.
 
     path : as the user gave it
-    name : its last component, `stdin` for `-`
     parts : the files it consists of, in natural order (`part-2` before `part-10`)
     size_bytes : stored bytes of all parts, None where that is not known (pipes)
     """
 
     def __init__(self, path: str, parts: tuple[str, ...], size_bytes: int | None, spool: Spool | None = None) -> None:
         self.path, self.parts, self.size_bytes = path, parts, size_bytes
-        self.name = "stdin" if path == STDIN else PurePath(path).name or path
         self._spool = spool
         self._head: bytes | None = None
         self._is_whole = False
