@@ -213,7 +213,7 @@ def test_a_folder_is_read_in_natural_order(tmp_path: Path) -> None:
     write(tmp_path / "out" / "nested" / "part-0.txt", b"none\n")
     opened = open_input(str(tmp_path / "out"))
     assert joined(opened) == b"1\n2\n10\n"
-    assert (opened.name, opened.size_bytes) == ("out", 7)
+    assert opened.size_bytes == 7
     assert [chunk.first_line for chunk in opened.chunks()] == [1, 1, 1]
     assert joined(open_input(f"{tmp_path}/out/part-*.txt")) == b"1\n2\n10\n"
 
@@ -288,7 +288,7 @@ def test_a_file_that_became_shorter(tmp_path: Path) -> None:
 def test_standard_input_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(gzip.compress(LINES))))
     opened = open_input("-")
-    assert (opened.name, opened.size_bytes, opened.where()) == ("stdin", None, "<stdin>")
+    assert (opened.size_bytes, opened.where()) == (None, "<stdin>")
     assert opened.head() == LINES
     assert [joined(opened), joined(opened, quoted=True)] == [LINES, LINES]
     assert {chunk.path for chunk in opened.chunks()} == {"<stdin>"}
