@@ -1,4 +1,4 @@
-"""Write the generated parts of README.md again: docs/generate.py [--check].
+"""Write the generated parts of README.md and docs/trec_eval.md again: docs/generate.py [--check].
 
 A block between `<!-- begin NAME -->` and `<!-- end NAME -->` comes from the registries of the package. In a fence of
 the language `console` every line that begins with `$ ` is a command, run in the repository's folder on a terminal of
@@ -25,9 +25,10 @@ from rankeval_cli.model import Rules
 
 if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Measure
+    from rankeval_cli.trec_eval.selection import Name
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs/trec_eval.md")
 COLUMNS = 100
 TOOLS = ("jq",)  # what an example needs besides a POSIX shell
 TIMEOUT_S = 60
@@ -42,26 +43,31 @@ EXIT_CODES = {
 
 
 def main() -> int:
-    """Write README.md, or with `--check` tell what differs; the exit code."""
+    """Write the pages, or with `--check` tell what differs; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when something is out of step")
     is_check = parser.parse_args().check
-    old = README.read_text(encoding="utf-8")
+    return max(renewed(page, is_check) for page in PAGES)
+
+
+def renewed(page: Path, is_check: bool) -> int:
+    """Write one page, or tell what differs; the exit code."""
+    old = page.read_text(encoding="utf-8")
     new = with_examples(with_blocks(old))
     if is_check and new != old:
-        print("error: README.md is out of step with the code\nhint: make docs", file=sys.stderr)
-        print(difference(old, new), file=sys.stderr)
+        print(f"error: {page.name} is out of step with the code\nhint: make docs", file=sys.stderr)
+        print(difference(old, new, page.name), file=sys.stderr)
         return 1
     if not is_check:
-        README.write_text(new, encoding="utf-8")
+        page.write_text(new, encoding="utf-8")
     return 0
 
 
-def difference(old: str, new: str) -> str:
+def difference(old: str, new: str, name: str) -> str:
     """What would change, as a short unified diff."""
     import difflib
 
-    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), "README.md", "generated", lineterm="", n=1)
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), name, "generated", lineterm="", n=1)
     return "\n".join(list(lines)[:40])
 
 
@@ -84,11 +90,11 @@ def played(example: str) -> str:
     """An example with the output of its commands. A command ends at the first line without a backslash at its end."""
     commands = re.findall(r"^\$ ((?:.*\\\n)*.*)$", example, flags=re.MULTILINE)
     if missing := missing_tools(example):
-        print(f"warning: {missing} is not installed: an example of README.md was not run", file=sys.stderr)
+        print(f"warning: {missing} is not installed: an example was not run", file=sys.stderr)
         return example
     shown = "\n".join(f"$ {command}\n{run(command)}" for command in commands)
     if "this is a bug in rankeval" in shown:
-        sys.exit(f"error: an example of README.md ends in a bug\n{shown}")
+        sys.exit(f"error: an example ends in a bug\n{shown}")
     return shown
 
 
@@ -232,6 +238,44 @@ def exit_codes_table() -> str:
     return table(("code", "meaning"), [(str(int(code)), EXIT_CODES[code]) for code in ExitCode])
 
 
+def trec_eval_table() -> str:
+    """One row a name of trec_eval, in the order in which its lines are printed."""
+    from rankeval_cli.trec_eval.manual import title
+    from rankeval_cli.trec_eval.selection import names
+
+    header = ("trec_eval", "rankeval", "what it is", "default parameters", "groups")
+    rows = []
+    for name in names().values():
+        entry = name.entry
+        since = "; new in 10" if entry.since == 10 else ""
+        defaults = ",".join(f"{value:g}" for value in entry.defaults)
+        rows.append((code(entry.stem), ours(name), title(name) + since, defaults, codes(entry.groups)))
+    return table(header, rows)
+
+
+def trec_eval_options() -> str:
+    """One row an option of `rankeval trec-eval`."""
+    from rankeval_cli.trec_eval.options import OPTIONS
+
+    rows = []
+    for option in OPTIONS:
+        short, long = f"-{option.short}" if option.short else "", f"--{option.long}" if option.long else ""
+        rows.append((code(short), code(long), code(option.metavar), option.help))
+    return table(("short", "long", "argument", "meaning"), rows)
+
+
+def ours(name: Name) -> str:
+    """What the measure is called here, with the parameters that make it that one."""
+    from rankeval_cli.measures.registry import MEASURES
+    from rankeval_cli.measures.values import write_value
+
+    if name.measure not in MEASURES or name.entry.by_group:
+        return "–"
+    given = ",".join(f"{param}={write_value(value)}" for param, value in name.entry.params.items())
+    at = {"cutoffs": "@k", "points": "@x"}.get(name.entry.takes or "", "")
+    return code(name.measure.name + (f"({given})" if given else "") + at)
+
+
 def code(text: str | None) -> str:
     """Text as Markdown code; empty for nothing."""
     return f"`{text}`" if text else ""
@@ -256,6 +300,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "reports": reports_table,
     "rules": rules_table,
     "exit-codes": exit_codes_table,
+    "trec-eval-options": trec_eval_options,
+    "trec-eval-measures": trec_eval_table,
 }
 
 

@@ -1,4 +1,4 @@
-"""README.md: generated blocks and shown outputs are what the program gives now; examples in docstrings run."""
+"""Pages: generated blocks and shown outputs are what the program gives now; examples in docstrings run."""
 
 import doctest
 import importlib
@@ -23,7 +23,8 @@ sys.path.insert(0, str(ROOT / "docs"))
 import generate
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"(?<=```console\n).*?(?=```)", README, flags=re.DOTALL)
+GENERATED = "".join(page.read_text(encoding="utf-8") for page in generate.PAGES)
+EXAMPLES = re.findall(r"(?<=```console\n).*?(?=```)", GENERATED, flags=re.DOTALL)
 PYTHON = re.findall(r"(?<=```pycon\n).*?(?=```)", README, flags=re.DOTALL)
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "sample_data/README.md", *sorted(ROOT.glob("docs/*.md"))]
 MODULES = sorted(
@@ -35,8 +36,8 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("name", generate.BLOCKS)
 def test_generated_block_is_in_step(name: str) -> None:
-    block = re.search(rf"<!-- begin {name} -->\n\n(.*?)\n\n<!-- end {name} -->", README, flags=re.DOTALL)
-    assert block is not None, f"README.md has no block {name}"
+    block = re.search(rf"<!-- begin {name} -->\n\n(.*?)\n\n<!-- end {name} -->", GENERATED, flags=re.DOTALL)
+    assert block is not None, f"no page has a block {name}"
     assert block[1] == generate.BLOCKS[name](), "run `make docs`"
 
 
@@ -48,13 +49,13 @@ def test_example_prints_what_is_shown(example: str) -> None:
     assert generate.played(example) == example
 
 
-def test_stale_readme_is_found_and_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_page_is_found_and_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stale = (
         "<!-- begin exit-codes -->\nold\n<!-- end exit-codes -->\n\n```console\n$ echo one; echo two >&2\nold\n```\n"
     )
     page = tmp_path / "README.md"
     page.write_text(stale)
-    monkeypatch.setattr(generate, "README", page)
+    monkeypatch.setattr(generate, "PAGES", (page,))
     monkeypatch.setattr(sys, "argv", ["generate.py", "--check"])
     assert generate.main() == 1
     assert page.read_text() == stale
