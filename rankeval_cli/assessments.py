@@ -39,6 +39,10 @@ MakeAligner = Callable[[Judgments, Rules], "Aligner"]
 Check = Callable[["Facts"], None]
 
 
+class Contradiction(InputError):
+    """Preferences cannot all hold."""
+
+
 @dataclass(frozen=True)
 class GroupedJudgments:
     """Judgments by groups. layers : the i-th holds the i-th group of every query that has so many; byte order of ids"""
@@ -58,9 +62,10 @@ class Preferences:
     groups: tuple[tuple[JudgedGroup, ...], ...]
 
 
-def load_groups(source: str | Input) -> GroupedJudgments:
+def load_groups(source: str | Input | AssessmentTable) -> GroupedJudgments:
     """Read judgments `query group document grade` (trec_eval's qrels_jg).
 
+    source : a path, what `open_input` made of it, or a table of that layout
     Raises InputError naming the line that is malformed, and for a document that stands twice in a group.
     """
     import polars as pl
@@ -77,12 +82,13 @@ def load_groups(source: str | Input) -> GroupedJudgments:
     return GroupedJudgments(tuple(_judgments(layers[place,], table) for place in range(len(layers))))
 
 
-def load_preferences(source: str | Input, format: str) -> Preferences:
+def load_preferences(source: str | Input | AssessmentTable, format: str) -> Preferences:
     """Read preferences: `prefs` (query, group, subgroup, document, level) or `qrels_prefs` (without subgroup).
 
     Levels are numbers, the higher is preferred; those of different subgroups are not compared.
-    Raises InputError naming the line that is malformed, for a document with two levels in a subgroup, and for
-    subgroups of a group that contradict each other.
+    source : as for `load_groups`
+    Raises InputError naming the line that is malformed, and Contradiction for a document with two levels in a subgroup
+    and for subgroups of a group that contradict each other.
     """
     import polars as pl
 
@@ -178,8 +184,8 @@ def _places(ranked: Ranked) -> Iterator[tuple[int, NDArray[np.int64], int]]:
         yield query, place, len(found)
 
 
-class _AssessmentTable(TextTable):
-    """A text table that can say where a line with certain fields stands."""
+class AssessmentTable(TextTable):
+    """A table of assessments, which can say where a line with certain fields stands."""
 
     def places(self, wanted: Mapping[str, str]) -> str:
         """`path:line` of the first lines whose fields are these; reads the input again."""
@@ -214,11 +220,13 @@ class _Frame:
         return []
 
 
-def _open(source: str | Input, layout: Layout) -> _AssessmentTable:
-    return _AssessmentTable(source if isinstance(source, Input) else open_input(source), Plan(layout, None))
+def _open(source: str | Input | AssessmentTable, layout: Layout) -> AssessmentTable:
+    if isinstance(source, AssessmentTable):
+        return source
+    return AssessmentTable(source if isinstance(source, Input) else open_input(source), Plan(layout, None))
 
 
-def _read(table: _AssessmentTable) -> pl.DataFrame:
+def _read(table: AssessmentTable) -> pl.DataFrame:
     import polars as pl
 
     frames = list(table.frames())
@@ -227,12 +235,12 @@ def _read(table: _AssessmentTable) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def _judgments(frame: pl.DataFrame, table: _AssessmentTable) -> Judgments:
+def _judgments(frame: pl.DataFrame, table: AssessmentTable) -> Judgments:
     rows = _Frame(frame.select("query", "doc", "grade"), table.path, table.format, warnings=table.warnings)
     return load_judgments(rows, Rules(), PurePath(table.path).name)
 
 
-def _without_repeats(frame: pl.DataFrame, table: _AssessmentTable) -> pl.DataFrame:
+def _without_repeats(frame: pl.DataFrame, table: AssessmentTable) -> pl.DataFrame:
     """The frame with each level once; `subgroup` is added where the layout has none."""
     import polars as pl
 
@@ -246,13 +254,13 @@ def _without_repeats(frame: pl.DataFrame, table: _AssessmentTable) -> pl.DataFra
         inside = f"subgroup `{wanted['subgroup']}` of group" if table.format == PREFS.format else "group"
         what = f"document `{wanted['doc']}` of query `{wanted['query']}` has two levels in {inside} `{wanted['group']}`"
         places = table.places({name: text for name, text in wanted.items() if text})
-        raise InputError(what, places, "leave one level of it there")
+        raise Contradiction(what, places, "leave one level of it there")
     if repeated := frame.height - levels.height:
         table.warnings.append(f"{repeated:,} repeated level{'s' if repeated != 1 else ''}: each counts once")
     return levels
 
 
-def _groups(frame: pl.DataFrame, table: _AssessmentTable) -> Iterator[JudgedGroup]:
+def _groups(frame: pl.DataFrame, table: AssessmentTable) -> Iterator[JudgedGroup]:
     """The groups of one query, whose rows these are."""
     parts = frame.sort("group", "subgroup", "place").partition_by("group", maintain_order=True)
     for part in parts:
@@ -274,16 +282,16 @@ def _group(part: pl.DataFrame) -> JudgedGroup:
 
 
 def _contradiction(
-    part: pl.DataFrame, group: JudgedGroup, pair: tuple[int, int], table: _AssessmentTable
-) -> InputError:
+    part: pl.DataFrame, group: JudgedGroup, pair: tuple[int, int], table: AssessmentTable
+) -> Contradiction:
     import polars as pl
 
     query, name = part.select("query", "group").row(0)
     first, second = (part.filter(pl.col("place") == float(group.docs[i]))["doc"][0] for i in pair)
     inside = f"group `{name}` of query `{query}`"
     if first == second:
-        what = f"document `{first}` has level 0 in one subgroup and not in another one of {inside}"
+        what = f"document `{first}` has level 0 in one subgroup and a higher one in another, in {inside}"
     else:
         what = f"the subgroups of {inside} prefer document `{first}` to `{second}` and `{second}` to `{first}`"
     places = table.places({"query": query, "group": name, "doc": first})
-    return InputError(what, places, "put judgments that contradict each other into different groups")
+    return Contradiction(what, places, "put judgments that contradict each other into different groups")

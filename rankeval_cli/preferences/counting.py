@@ -36,11 +36,12 @@ class JudgedGroup:
 
     @property
     def level(self) -> NDArray[np.float64]:
-        """(g,) the level of each document in the first subgroup that judges it; only its sign means something."""
+        """(g,) the level of each document in the last subgroup that judges it; of several only its sign counts."""
         import numpy as np
 
-        first: NDArray[np.float64] = self.levels[np.argmin(np.isnan(self.levels), axis=0), np.arange(len(self.docs))]
-        return first
+        judged = ~np.isnan(self.levels[::-1])
+        last: NDArray[np.float64] = self.levels[::-1][np.argmax(judged, axis=0), np.arange(len(self.docs))]
+        return last
 
 
 class Tally(NamedTuple):
@@ -90,12 +91,11 @@ def better_of(group: JudgedGroup) -> Matrix:
 def contradiction(group: JudgedGroup) -> tuple[int, int] | None:
     """Two documents (places in the group) each of which is preferred to the other, or None.
 
-    One document twice: it has level 0 in one subgroup and another level elsewhere, so it is relevant and is not.
+    One document twice: it has level 0 in one subgroup and a higher one in another, so it is relevant and is not.
     """
     import numpy as np
 
-    is_zero, is_judged = group.levels == 0, ~np.isnan(group.levels)
-    torn = np.flatnonzero(is_zero.any(axis=0) & (is_judged & ~is_zero).any(axis=0))
+    torn = np.flatnonzero((group.levels == 0).any(axis=0) & (group.levels > 0).any(axis=0))
     if len(torn):
         return int(torn[0]), int(torn[0])
     better = better_of(group)
@@ -126,13 +126,24 @@ def count(groups: Sequence[JudgedGroup], place: NDArray[np.int64], num_retrieved
 def _group_counts(better: Matrix, level: NDArray[np.float64], kept: int, has_subgroups: bool) -> GroupCounts:
     """better, level : in the order of `count`, of which the first `kept` are retrieved."""
     scopes = _scopes(better, kept)
+    ranked = _Group(better, level, kept, int((level > 0).sum()), float(level.min()))
+    found = ranked._replace(better=better[:kept, :kept], level=level[:kept])
     balance = _balanced_array if has_subgroups else _balanced_levels
-    num_rel = int((level > 0).sum())
-    return GroupCounts(
-        scopes,
-        balance(better, level, kept, num_rel, num_rel, scopes["all"]),
-        balance(better[:kept, :kept], level[:kept], kept, num_rel, int((level[:kept] > 0).sum()), scopes["ret"]),
-    )
+    return GroupCounts(scopes, balance(ranked, scopes["all"]), balance(found, scopes["ret"]))
+
+
+class _Group(NamedTuple):
+    """A group in the order of `count`, whole or what is retrieved of it.
+
+    kept : how many documents are retrieved
+    num_rel, lowest : documents above level 0, and the lowest level, in the whole group
+    """
+
+    better: Matrix
+    level: NDArray[np.float64]
+    kept: int
+    num_rel: int
+    lowest: float
 
 
 def _scopes(better: Matrix, kept: int) -> dict[str, Tally]:
@@ -145,43 +156,41 @@ def _scopes(better: Matrix, kept: int) -> dict[str, Tally]:
     return {"all": Tally(imp.fulfilled, int(better.sum())), "ret": ret, "imp": imp}
 
 
-def _extended(level: NDArray[np.float64], kept: int, num_rel: int, goal: int, plain: Tally) -> Tally:
-    """With documents of level 0 added, below all retrieved ones, until there are `goal` of them."""
-    more = goal - int((level == 0).sum())
-    return Tally(plain.fulfilled + int((level[:kept] > 0).sum()) * more, plain.possible + num_rel * more)
+def _extended(group: _Group, missing: int, plain: Tally) -> Tally:
+    """With so many documents of level 0 more, which stand below all retrieved ones."""
+    found = int((group.level[: group.kept] > 0).sum())
+    return Tally(plain.fulfilled + found * missing, plain.possible + group.num_rel * missing)
 
 
-def _balanced_array(
-    better: Matrix, level: NDArray[np.float64], kept: int, num_rel: int, goal: int, plain: Tally
-) -> Tally:
-    """As many documents of level 0 as `goal`, in a group with subgroups; where there are more the first num_rel."""
+def _balanced_array(group: _Group, plain: Tally) -> Tally:
+    """As many documents of level 0 as above it, in a group with subgroups: of too many the first `num_rel` count."""
     import numpy as np
 
-    is_zero = level == 0
-    if int(is_zero.sum()) <= goal:
-        return _extended(level, kept, num_rel, goal, plain)
-    used = np.flatnonzero(~is_zero | (np.cumsum(is_zero) <= num_rel))
-    return _scopes(better[used][:, used], int((used < kept).sum()))["all"]
+    is_zero = group.level == 0
+    missing = int((group.level > 0).sum()) - int(is_zero.sum())
+    if missing >= 0:
+        return _extended(group, missing, plain)
+    used = np.flatnonzero(~is_zero | (np.cumsum(is_zero) <= group.num_rel))
+    return _scopes(group.better[used][:, used], int((used < group.kept).sum()))["all"]
 
 
-def _balanced_levels(
-    better: Matrix, level: NDArray[np.float64], kept: int, num_rel: int, goal: int, plain: Tally
-) -> Tally:
-    """As `_balanced_array` for one subgroup; where there are more the first `goal`.
+def _balanced_levels(group: _Group, plain: Tally) -> Tally:
+    """As `_balanced_array` for one subgroup: of too many the first ones of the lowest level count.
 
-    There, trec_eval counts each of these also against every document of level 0, itself included, as if it preferred
-    that one; kept so, as the numbers would not be its own otherwise.
+    There, trec_eval counts each of these also against all documents of its own level, itself included, as if they were
+    preferred to it; kept so, as the numbers would not be its own otherwise.
     """
     import numpy as np
 
-    zeros, relevant = np.flatnonzero(level == 0), np.flatnonzero(level > 0)
-    if len(zeros) <= goal:
-        return _extended(level, kept, num_rel, goal, plain)
-    above = np.concatenate((relevant, zeros))
-    used = zeros[:goal]
-    among = _scopes(better[relevant][:, relevant], int((relevant < kept).sum()))["all"]
-    fulfilled = int(((above[:, None] < used[None, :]) & (above[:, None] < kept)).sum())
-    return Tally(among.fulfilled + fulfilled, among.possible + len(above) * len(used))
+    goal = int((group.level > 0).sum())
+    missing = goal - int((group.level <= 0).sum())
+    if missing >= 0:
+        return _extended(group, missing, plain)
+    is_lowest = group.level == group.lowest
+    used, others = np.flatnonzero(is_lowest)[:goal], np.flatnonzero(~is_lowest)
+    among = _scopes(group.better[others][:, others], int((others < group.kept).sum()))["all"]
+    above = np.arange(len(group.level))[:, None] < used[None, :]
+    return Tally(among.fulfilled + int(above[: group.kept].sum()), among.possible + above.size)
 
 
 def _pairs(groups: Sequence[tuple[NDArray[np.int64], Matrix]], num_docs: int, kept: int) -> dict[str, Tally]:
