@@ -112,22 +112,21 @@ class Input:
         with _naming(self.where(part)):
             return self._spool.whole() if self._spool else _open(part)
 
-    def chunks(self, progress: Progress | None = None, quoted: bool = False) -> Iterator[Chunk]:
+    def chunks(self, progress: Progress | None = None) -> Iterator[Chunk]:
         """The text of all parts in chunks of about CHUNK_BYTES, each cut behind a line end.
 
-        quoted : cut only where the number of double quotes before is even (line ends in quoted fields are no line ends)
         Raises InputError when a part cannot be read to its end.
         """
         for part in self.parts:
             first_line = 1
-            for data in self._chunks(part, progress, quoted):
+            for data in self._chunks(part, progress):
                 chunk = Chunk(self.where(part), first_line, data)
                 yield chunk
                 first_line += data.count(b"\n") if chunk.num_lines is None else chunk.num_lines
 
-    def _chunks(self, part: str, progress: Progress | None, quoted: bool) -> Iterator[bytes]:
+    def _chunks(self, part: str, progress: Progress | None) -> Iterator[bytes]:
         start = self.stored_start(part)
-        is_plain = not (self._spool or quoted or compression(start) or wide_encoding(start))
+        is_plain = not (self._spool or compression(start) or wide_encoding(start))
         if is_plain and not _is_old_mac(start):
             with _naming(self.where(part)):
                 yield from _plain_chunks(part, len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0, progress)
@@ -136,7 +135,7 @@ class Input:
         first = next(pieces, b"")
         if _is_old_mac(first):
             first, pieces = _line_ends(first), (piece.replace(b"\r", b"\n") for piece in pieces)
-        yield from cut(chain([first], pieces), CHUNK_BYTES, quoted)
+        yield from cut(chain([first], pieces), CHUNK_BYTES)
 
     def _text(self, part: str, progress: Progress | None = None) -> Iterator[bytes]:
         pieces = self._decompressed(part, self.stored_start(part), progress)

@@ -145,24 +145,20 @@ def text_pieces(pieces: Iterator[bytes], where: str) -> Iterator[bytes]:
         ) from problem
 
 
-def cut(pieces: Iterator[bytes], size: int, quoted: bool) -> Iterator[bytes]:
+def cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
     """Join pieces to chunks of about `size` bytes that end at a line end; the last one ends where the text does.
 
-    A chunk longer than that holds a longer line (or record).
-    quoted : cut only at a line end with an even number of double quotes before it
+    A chunk longer than that holds a longer line.
     """
     parts: list[bytes] = []
     length = 0
-    is_even = True  # number of quotes in `parts`
     for piece in _at_most(pieces, size):
-        stop = _last_cut(piece, is_even, quoted) if length + len(piece) >= size else 0
+        stop = piece.rfind(b"\n") + 1 if length + len(piece) >= size else 0
         if stop:
             yield b"".join([*parts, piece[:stop]])
-            parts, length, piece, is_even = [], 0, piece[stop:], True
+            parts, length, piece = [], 0, piece[stop:]
         parts.append(piece)
         length += len(piece)
-        if quoted:
-            is_even ^= piece.count(b'"') % 2 == 1
     if length:
         yield b"".join(parts)
 
@@ -170,19 +166,6 @@ def cut(pieces: Iterator[bytes], size: int, quoted: bool) -> Iterator[bytes]:
 def _at_most(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
     for piece in pieces:
         yield from (piece[i : i + size] for i in range(0, len(piece), size))
-
-
-def _last_cut(piece: bytes, is_even: bool, quoted: bool) -> int:
-    """Behind the last line end at which a chunk may end, 0 when there is none. is_even : the quotes before `piece`."""
-    stop = piece.rfind(b"\n") + 1
-    if not quoted:
-        return stop
-    odd = piece.count(b'"', 0, stop) % 2 == is_even
-    while stop and odd:
-        before = piece.rfind(b"\n", 0, stop - 1) + 1
-        odd ^= piece.count(b'"', before, stop) % 2 == 1
-        stop = before
-    return stop
 
 
 def readable(read: Read) -> io.RawIOBase:

@@ -44,8 +44,8 @@ def write(path: Path, data: bytes = LINES) -> str:
     return str(path)
 
 
-def joined(opened: source.Input, **options: bool) -> bytes:
-    return b"".join(chunk.data for chunk in opened.chunks(**options))
+def joined(opened: source.Input) -> bytes:
+    return b"".join(chunk.data for chunk in opened.chunks())
 
 
 def test_chunks_are_whole_lines_and_know_their_line_numbers(tmp_path: Path) -> None:
@@ -180,29 +180,21 @@ def test_damaged_utf_16_is_refused_by_name(data: bytes, tmp_path: Path) -> None:
     assert caught.value.where == path
 
 
-QUOTED = st.lists(st.sampled_from([b"a", b'"', b'""', b"\n", b",", b'"x\ny"\n', b'"\n\n"', b"\r\n"]), max_size=40)
-
-
-@given(parts=QUOTED, size=st.integers(1, 30), piece=st.integers(1, 9), quoted=st.booleans())
+@given(
+    parts=st.lists(st.sampled_from([b"a", b"\n", b"bcd", b"\r\n"]), max_size=40),
+    size=st.integers(1, 30),
+    piece=st.integers(1, 9),
+)
 @settings(max_examples=300, deadline=None)
-def test_cutting_keeps_all_bytes_and_quoted_line_ends(parts: list[bytes], size: int, piece: int, quoted: bool) -> None:
+def test_cutting_keeps_all_bytes_and_lines(parts: list[bytes], size: int, piece: int) -> None:
     data = b"".join(parts)
     pieces = (data[i : i + piece] for i in range(0, len(data), piece))
-    chunks = list(streams.cut(pieces, size, quoted))
+    chunks = list(streams.cut(pieces, size))
     assert b"".join(chunks) == data
     for chunk in chunks[:-1]:
         assert chunk.endswith(b"\n")
-        assert quoted or len(chunk) < 3 * size or max(map(len, chunk.split(b"\n"))) >= size
-        assert not quoted or chunk.count(b'"') % 2 == 0
+        assert len(chunk) < 3 * size or max(map(len, chunk.split(b"\n"))) >= size
     assert all(chunks)
-
-
-def test_quoted_chunks_of_a_file(tmp_path: Path) -> None:
-    record = b'q1,"a ""title""\nof two lines",0.5\n'
-    chunks = list(open_input(write(tmp_path / "run.csv", record * 200)).chunks(quoted=True))
-    assert len(chunks) > 3
-    assert all(len(chunk.data) % len(record) == 0 for chunk in chunks)
-    assert [chunk.first_line % 2 for chunk in chunks] == [1] * len(chunks)
 
 
 def test_a_folder_is_read_in_natural_order(tmp_path: Path) -> None:
@@ -290,7 +282,7 @@ def test_standard_input_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = open_input("-")
     assert (opened.size_bytes, opened.where()) == (None, "<stdin>")
     assert opened.head() == LINES
-    assert [joined(opened), joined(opened, quoted=True)] == [LINES, LINES]
+    assert [joined(opened), joined(opened)] == [LINES, LINES]
     assert {chunk.path for chunk in opened.chunks()} == {"<stdin>"}
 
 
