@@ -8,7 +8,7 @@ import pytest
 from dropin import DropIn
 
 from rankeval_cli.trec_eval.options import parse
-from rankeval_cli.trec_eval.selection import names, select
+from rankeval_cli.trec_eval.selection import GROUPS, names, select
 
 LOG3, LOG5 = math.log2(3), math.log2(5)
 DCG = 2 + 1 / LOG5  # gains 2 at rank 1, 1 at rank 4
@@ -202,9 +202,10 @@ def test_lines_of_a_command(words: str, lines: list[str] | None) -> None:
     assert [name for name in found if name not in official or lines] == (lines or ["P_3"])
 
 
-@pytest.mark.parametrize("group", ["official", "all_trec", "set"])
+@pytest.mark.parametrize("group", GROUPS)
 def test_every_group_begins_with_runid_and_num_q(group: str) -> None:
-    found = [line.name for line in select(parse(["-m", group]))]
+    formats = {"prefs": "prefs", "all_prefs": "qrels_prefs", "qrels_jg": "qrels_jg"}
+    found = [line.name for line in select(parse(["-m", group, "-R", formats.get(group, "qrels")]))]
     assert found[:2] == ["runid", "num_q"]
     assert len(found) > 4
 
@@ -224,6 +225,9 @@ REFUSED = {
     "-m rbp.0.8": (2, "`0.8` is no pair"),
     "-m relstring.0": (2, "`0` is no length"),
     "-m utility.1,2": (4, "utility takes 4 numbers, and 2 were given"),
+    "-R prefs": (4, "cannot be computed from judgments of the format prefs"),
+    "-R qrels_jg -m num_rel": (4, "it needs -R qrels;"),
+    "-m prefs": (4, "it needs -R prefs or qrels_prefs;"),
     "-m map_avgjg": (4, "it needs -R qrels_jg;"),
 }
 

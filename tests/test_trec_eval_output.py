@@ -23,6 +23,11 @@ CASES = [
     ("out.test.aqc", "-m all_trec -q -c", "qrels.test", "results.trunc"),
     ("out.test.aqcM", "-m all_trec -q -c -M100", "qrels.test", "results.trunc"),
     ("out.test.aql", "-m all_trec -mrelstring.20 -q -l2", "qrels.rel_level", "results.test"),
+    ("out.test.prefs", "-m all_prefs -q -R prefs", "prefs.test", "prefs.results.test"),
+    ("out.test.prefs", "-m all_prefs -q -R prefs", "prefs.comment.test", "prefs.results.test"),
+    ("out.test.qrels_prefs", "-m all_prefs -q -R qrels_prefs", "qrels.test", "results.test"),
+    ("out.test.qrels_jg", "-m qrels_jg -q -R qrels_jg", "qrels.123", "results.test"),
+    ("out.test.qrels_jg", "-m qrels_jg -q -R qrels_jg", "qrels.comments.123", "results.test"),
     ("out.test.meas_params", PARAMETERS, "qrels.test", "results.test"),
     ("out.test.aqZ", "-q -m all_trec -Z zscores_file", "qrels.test", "results.test"),
 ]

@@ -16,7 +16,7 @@ from rankeval_cli.errors import InputError
 from rankeval_cli.readers import open_input
 from rankeval_cli.trec_eval import reading
 from rankeval_cli.trec_eval.leniency import Leniency, real, whole
-from rankeval_cli.trec_eval.reading import LenientTable
+from rankeval_cli.trec_eval.reading import open_run
 
 ONE_QREL, TWO_RESULTS = "q 0 a 1\n", "q Q0 a 1 {} t\nq Q0 b 2 {} t\n"
 
@@ -234,7 +234,7 @@ def test_fast_and_slow_reading_agree(parts, has_end: bool, tmp_path_factory: pyt
     path = tmp_path_factory.getbasetemp() / "lenient.run"
     text = "".join(blank.join(fields) + "\n" for fields, blank in [*parts, (("q", "0", "d", "0", "1", "t"), " ")])
     path.write_bytes((text if has_end else text[:-1]).encode())
-    table = LenientTable(open_input(str(path)), "run", is_strict=False)
+    table = open_run(open_input(str(path)), is_strict=False)
     fast = [row for frame in table.frames() for row in frame.rows()]
     notes = Leniency(False)
     slow = [
@@ -255,7 +255,7 @@ def test_only_the_chunk_that_fails_is_read_slowly(bad: str, tmp_path: Path, monk
     monkeypatch.setattr(reading, "_rows", lambda chunk, *rest: read.append(chunk.first_line) or slowly(chunk, *rest))
     path = tmp_path / "run.txt"
     path.write_text(good + bad + "\n" + good)
-    table = LenientTable(open_input(str(path)), "run", is_strict=False)
+    table = open_run(open_input(str(path)), is_strict=False)
     if bad.endswith("t"):
         assert sum(frame.height for frame in table.frames()) == 201
         assert table.notes.tallies.popitem()[1].where == f"{path}:101"

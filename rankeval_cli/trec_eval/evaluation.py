@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rankeval_cli.flow import DEFAULT_CUTOFF, score_run
-from rankeval_cli.judgments import load_judgments
 from rankeval_cli.readers import open_input
 from rankeval_cli.trec_eval.options import COMPUTING, NO_LIMIT, NOTHING, Options, Refusal, check_files
-from rankeval_cli.trec_eval.reading import LenientTable
+from rankeval_cli.trec_eval.reading import LenientTable, open_qrels, open_run
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from rankeval_cli.coverage import Facts
-    from rankeval_cli.model import Judgments
-    from rankeval_cli.trec_eval.alignment import DropInRules
+    from rankeval_cli.measures.spec import Metric
+    from rankeval_cli.model import Judgments, Rules, Scores
+    from rankeval_cli.trec_eval.alignment import DropInAligner, DropInRules, Relstrings
     from rankeval_cli.trec_eval.selection import Line
+
+    Metrics = tuple[Metric, ...]
 
 
 @dataclass(frozen=True)
@@ -49,24 +50,15 @@ def evaluate(options: Options, lines: Sequence[Line]) -> Evaluated:
     """Evaluate the run of a command line.
 
     Raises RankevalError: status 2 for a file that cannot be read, 4 for a document that stands twice in the ranking or
-    the judgments of an evaluated query and for a run without a judged query, 7 when the query of -D is not judged.
+    the judgments of an evaluated query, for preferences that contradict each other and for a run without a judged
+    query, 7 when the query of -D is not judged.
     """
-    from rankeval_cli.trec_eval.alignment import DropInAligner, Relstrings
+    from rankeval_cli.trec_eval.alignment import Relstrings
 
     judged, results = _tables(options)
-    rules = _rules(options)
-    judgments = load_judgments(judged, rules, PurePath(judged.path).name)
     metrics = tuple(line.metric for line in lines if line.metric is not None)
     relstrings = Relstrings(max((line.length for line in lines), default=0), options.judged_only)
-    facts, scores = score_run(
-        results,
-        judgments,
-        metrics,
-        rules,
-        partial(DropInAligner, results, judgments, rules, DEFAULT_CUTOFF),
-        partial(_check, options, judged, results, judgments),
-        relstrings.watch if relstrings.length else lambda ranked: None,
-    )
+    facts, scores = _SCORERS[options.rel_format](options, judged, results, metrics, relstrings)
     kept = _kept(options, facts)
     return Evaluated(
         scores.queries,
@@ -75,7 +67,7 @@ def evaluate(options: Options, lines: Sequence[Line]) -> Evaluated:
         [relstrings.texts[query] for query in kept.nonzero()[0].tolist()] if relstrings.length else (),
         results.tag or "",
         [*judged.notes.warnings(), *results.notes.warnings(), *_left_out(options, results.path, facts)],
-        list(_told(judgments, results.path, facts)),
+        list(_told(judged, results, facts)),
     )
 
 
@@ -83,7 +75,7 @@ def _tables(options: Options) -> tuple[LenientTable, LenientTable]:
     """Judgments and run, opened."""
     qrels, run = (open_input(path) for path in check_files(options))
     only, is_strict = options.debug_query, options.is_strict
-    return LenientTable(qrels, "qrels", is_strict, only), LenientTable(run, "run", is_strict, only)
+    return open_qrels(qrels, options.rel_format, is_strict, only), open_run(run, is_strict, only)
 
 
 def _rules(options: Options) -> DropInRules:
@@ -93,10 +85,66 @@ def _rules(options: Options) -> DropInRules:
         score_precision="single" if options.release == 9 else "double",
         relevance_level=float(options.level),
         missing="zero" if options.complete else "skip",
-        qrels_duplicates="first",  # `_check` looks for repeats, of evaluated queries alone
+        qrels_duplicates="first",  # `_check_repeats` looks for them, in evaluated queries alone
         judged_only=options.judged_only,
         depth=None if options.depth == NO_LIMIT else options.depth,
     )
+
+
+def _score_qrels(
+    options: Options, judged: LenientTable, results: LenientTable, metrics: Metrics, relstrings: Relstrings
+) -> tuple[Facts, Scores]:
+    from rankeval_cli.judgments import load_judgments
+
+    rules = _rules(options)
+    judgments = load_judgments(judged, rules, judged.path)
+
+    def check(facts: Facts) -> None:
+        _check_answers(options, results, judgments, facts)
+        if judgments.source.rows > judgments.frame.height:
+            _check_repeats(judged, judgments, _kept(options, facts))
+
+    watch = relstrings.watch if relstrings.length else lambda ranked: None
+    make = partial(_aligner, results, judgments, rules)
+    return score_run(results, judgments, metrics, rules, make, check, watch)
+
+
+def _score_groups(
+    options: Options, judged: LenientTable, results: LenientTable, metrics: Metrics, relstrings: Relstrings
+) -> tuple[Facts, Scores]:
+    from rankeval_cli.assessments import load_groups, score_groups
+
+    groups = load_groups(judged)
+    check = partial(_check_answers, options, results, groups.layers[0])
+    return score_groups(results, groups, metrics, _rules(options), partial(_aligner, results), check)
+
+
+def _score_preferences(
+    options: Options, judged: LenientTable, results: LenientTable, metrics: Metrics, relstrings: Relstrings
+) -> tuple[Facts, Scores]:
+    from rankeval_cli.assessments import Contradiction, load_preferences, score_preferences
+
+    try:
+        preferences = load_preferences(judged, options.rel_format)
+    except Contradiction as problem:
+        problem.code = COMPUTING
+        raise
+    check = partial(_check_answers, options, results, preferences.judgments)
+    return score_preferences(results, preferences, metrics, _rules(options), partial(_aligner, results), check)
+
+
+_SCORERS = {
+    "qrels": _score_qrels,
+    "qrels_jg": _score_groups,
+    "prefs": _score_preferences,
+    "qrels_prefs": _score_preferences,
+}
+
+
+def _aligner(results: LenientTable, judgments: Judgments, rules: Rules) -> DropInAligner:
+    from rankeval_cli.trec_eval.alignment import DropInAligner
+
+    return DropInAligner(results, judgments, rules, DEFAULT_CUTOFF)
 
 
 def _kept(options: Options, facts: Facts) -> NDArray[np.bool_]:
@@ -104,18 +152,18 @@ def _kept(options: Options, facts: Facts) -> NDArray[np.bool_]:
     return facts.answered | options.complete
 
 
-def _check(options: Options, judged: LenientTable, results: LenientTable, judgments: Judgments, facts: Facts) -> None:
-    """Refuse a run without a judged query, and repeated judgments."""
-    if not facts.answered.any() and (options.release == 9 or not options.complete):
-        first = min(facts.unjudged, default="")
-        what = f"no query in common with the judgments: the run has `{first}`, they have `{judgments.queries[0]}`"
-        hint = "check that both files number the queries alike, and that the judgments come first"
-        raise Refusal(NOTHING if options.release == 9 else COMPUTING, what, results.path, hint)
-    if judgments.source.rows > judgments.frame.height:
-        _check_repeats(judged, judgments, _kept(options, facts))
+def _check_answers(options: Options, results: LenientTable, judgments: Judgments, facts: Facts) -> None:
+    """Refuse a run without a judged query."""
+    if facts.answered.any() or (options.complete and options.release == 10):
+        return
+    found = min(facts.unjudged, default=None)
+    theirs = "" if found is None else f": the run has `{found}`, they have `{judgments.queries[0]}`"
+    what, hint = f"no query in common with the judgments{theirs}", "the judgments come first: trec-eval QRELS RUN"
+    raise Refusal(NOTHING if options.release == 9 else COMPUTING, what, results.path, hint)
 
 
 def _check_repeats(judged: LenientTable, judgments: Judgments, kept: NDArray[np.bool_]) -> None:
+    """Refuse judgments of which an evaluated query has one twice."""
     import polars as pl
 
     names = pl.Series([query for query, is_kept in zip(judgments.queries, kept, strict=True) if is_kept])
@@ -142,8 +190,7 @@ def _left_out(options: Options, path: str, facts: Facts) -> Iterator[str]:
         yield f"{path}: left out, {queries} that {'has' if missing == 1 else 'have'} no results here (-c counts them)"
 
 
-def _told(judgments: Judgments, path: str, facts: Facts) -> Iterator[str]:
-    yield f"{judgments.source.path}: {judgments.source.rows:,} judgments of {len(judgments.queries):,} queries"
-    answered = int(facts.answered.sum())
-    unjudged = len(facts.unjudged)
-    yield f"{path}: {facts.rows:,} results, for {answered:,} of these queries; queries not judged: {unjudged:,}"
+def _told(judged: LenientTable, results: LenientTable, facts: Facts) -> Iterator[str]:
+    queries, answered, others = len(facts.answered), int(facts.answered.sum()), len(facts.unjudged)
+    yield f"{judged.path}: {judged.num_rows:,} judgments of {queries:,} queries"
+    yield f"{results.path}: {facts.rows:,} results, for {answered:,} of these queries; queries not judged: {others:,}"

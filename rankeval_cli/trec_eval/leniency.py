@@ -27,6 +27,7 @@ class Kind(Enum):
     MORE_COLUMNS = "what follows the tag is not read"
     GRADE_WORD = "a grade that is no number counts as 0"
     GRADE_PART = "of a grade only the whole number that it begins with is read"
+    LEVEL_PART = "of a level only the number that it begins with is read"
     NUMBER_WORD = "a parameter that is no number counts as 0"
     NUMBER_PART = "of a parameter only the number that it begins with is read"
     PAIR_KEY = "a pair whose key is no whole number sets no gain"

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rankeval_cli.errors import RankevalError, did_you_mean
+from rankeval_cli.readers.layout import PREFS, QRELS_JG, QRELS_PREFS, TREC_QRELS, TREC_RUN
 from rankeval_cli.trec_eval.leniency import Kind, Leniency, whole
 
 USAGE, INPUT, COMPUTING, NOTHING, ZSCORES = 1, 2, 4, 7, 255  # exit statuses of trec_eval
 USAGE_LINE = "rankeval trec-eval [OPTIONS] QRELS RUN"
-RESULTS_FORMATS = {"trec_results": "query, Q0, document, rank, score, tag; the rank is not used"}
-REL_FORMATS = {
-    "qrels": "query, iteration, document, grade",
-}
+RESULTS_FORMATS = {"trec_results": f"{TREC_RUN.shape}; the rank is not used"}
+REL_FORMATS = {"qrels": TREC_QRELS.shape} | {found.format: found.shape for found in (QRELS_JG, PREFS, QRELS_PREFS)}
 NO_LIMIT = 2**63 - 1
 
 

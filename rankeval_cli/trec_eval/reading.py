@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rankeval_cli.assessments import AssessmentTable
 from rankeval_cli.errors import InputError
 from rankeval_cli.readers import fast, layout, lines
 from rankeval_cli.readers.layout import Layout, Plan
-from rankeval_cli.readers.text import TextTable
 from rankeval_cli.trec_eval.leniency import Kind, Leniency, real, whole
 from rankeval_cli.trec_eval.options import NOTHING, Refusal
 
@@ -22,27 +23,39 @@ if TYPE_CHECKING:
 
 # The rank is never used, so it may be any text. Tabs and blanks separate alike.
 RUN = replace(layout.TREC_RUN, columns=("query", "-", "doc", "-", "score", "tag"))
-QRELS = layout.TREC_QRELS
-_PLANS: dict[Role, tuple[Plan, ...]] = {
-    "run": (Plan(RUN, None), Plan(replace(RUN, is_loose=True), None)),
-    "qrels": (Plan(QRELS, None, has_whole_grades=True),),
-}
+QRELS = {"qrels": layout.TREC_QRELS}
+QRELS |= {found.format: found for found in (layout.QRELS_JG, layout.PREFS, layout.QRELS_PREFS)}
+REAL_LEVELS = (layout.PREFS, layout.QRELS_PREFS)  # whose grades are numbers, not whole ones
 _NOUNS = {"run": "results", "qrels": "judgments"}
 _TO_SPACE = bytes.maketrans(b"\t\r\v\f", b"    ")
 _COMMENT = re.compile(rb"^#.*\n?", re.MULTILINE)
 
 
-class LenientTable(TextTable):
-    """A file as trec_eval reads it, as a `Table`; `notes` holds what was read leniently in the last pass.
+def open_run(source: Input, is_strict: bool, only: str | None = None) -> LenientTable:
+    """A run as trec_eval reads it; see `LenientTable`."""
+    plans = (Plan(RUN, None), Plan(replace(RUN, is_loose=True), None))
+    return LenientTable(source, plans[:1] if is_strict else plans, is_strict, only)
 
+
+def open_qrels(source: Input, format: str, is_strict: bool, only: str | None = None) -> LenientTable:
+    """Judgments as trec_eval reads them, in one of its formats; see `LenientTable`."""
+    wanted = QRELS[format]
+    return LenientTable(source, (Plan(wanted, None, has_whole_grades=wanted not in REAL_LEVELS),), is_strict, only)
+
+
+class LenientTable(AssessmentTable):
+    """A file as trec_eval reads it, as a `Table`.
+
+    plans : what the fast path may find; the line reader has the layout of the first
     only : the one query whose rows are given, None for all
+    notes, num_rows : what was read leniently, and how many rows were given, in the last pass
     """
 
-    def __init__(self, source: Input, role: Role, is_strict: bool, only: str | None = None) -> None:
-        self._plans = _PLANS[role][:1] if is_strict else _PLANS[role]
-        super().__init__(source, self._plans[0])
-        self._role, self._only, self._is_strict = role, only, is_strict
-        self.notes = Leniency(is_strict)
+    def __init__(self, source: Input, plans: tuple[Plan, ...], is_strict: bool, only: str | None) -> None:
+        super().__init__(source, plans[0])
+        self._plans, self._is_strict, self._only = plans, is_strict, only
+        self._role: Role = plans[0].layout.role
+        self.notes, self.num_rows = Leniency(is_strict), 0
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time (see `Table.frames`).
@@ -51,15 +64,16 @@ class LenientTable(TextTable):
         """
         import polars as pl
 
-        self.notes = Leniency(self._is_strict)
-        num_rows = num_kept = 0
+        self.notes, self.num_rows = Leniency(self._is_strict), 0
+        is_empty = True
         for frame in super().frames(progress):
             kept = frame if self._only is None else frame.filter(pl.col("query") == self._only)
-            num_rows, num_kept = num_rows + frame.height, num_kept + kept.height
+            self.num_rows += kept.height
+            is_empty = False
             yield kept
-        if not num_rows:
+        if is_empty:
             raise InputError(f"is empty: no {_NOUNS[self._role]}", self.path, "check that it was written whole")
-        if not num_kept and self._role == "qrels":
+        if not self.num_rows and self._role == "qrels":
             raise Refusal(NOTHING, f"query `{self._only}` of -D is not judged", self.path, "name a judged query")
 
     def _frame(self, chunk: Chunk, noted: lines.Noted) -> pl.DataFrame:
@@ -132,11 +146,13 @@ def _rows(chunk: Chunk, wanted: Layout, notes: Leniency) -> Iterator[lines.Row]:
 def _row(line: bytes, fields: list[bytes], number: int, where: str, wanted: Layout, notes: Leniency) -> lines.Row:
     _check(line, fields, where, wanted)
     texts = [field.decode() for field in fields]
-    if wanted.role == "qrels":
-        return lines.Row(number, texts[0], texts[2], _grade(texts[3], where, notes), None, None)
     if len(texts) > wanted.width:
         notes.note(Kind.MORE_COLUMNS, " ".join(texts[wanted.width :]), where)
-    return lines.Row(number, texts[0], texts[2], _score(texts[4], where, notes), None, texts[5])
+    named = dict(zip(wanted.columns, texts, strict=False))
+    read = _score if wanted.role == "run" else _level if wanted in REAL_LEVELS else _grade
+    value = read(named[wanted.value or ""], where, notes)
+    groups = tuple(named[name] for name in wanted.groups)
+    return lines.Row(number, named["query"], named["doc"], value, None, named.get("tag"), groups)
 
 
 def _check(line: bytes, fields: list[bytes], where: str, wanted: Layout) -> None:
@@ -161,6 +177,15 @@ def _grade(text: str, where: str, notes: Leniency) -> float:
     if not is_all and real(text) != (float(grade), True):  # 2.0 loses nothing
         notes.note(Kind.GRADE_PART if real(text)[1] or grade else Kind.GRADE_WORD, text, where)
     return float(grade)
+
+
+def _level(text: str, where: str, notes: Leniency) -> float:
+    level, is_all = real(text)
+    if not is_all:
+        notes.note(Kind.LEVEL_PART if text.lstrip("+-.")[:1].isdigit() else Kind.GRADE_WORD, text, where)
+    if not math.isfinite(level):
+        raise InputError(f"level `{lines.shown(text)}` is no finite number", where, "give each document a number")
+    return level
 
 
 def _score(text: str, where: str, notes: Leniency) -> float:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import get_args
 
+from rankeval_cli.assessments import PREFERENCE_LAYOUTS
 from rankeval_cli.errors import UsageError, did_you_mean
 from rankeval_cli.measures.printed import Pairs, known_names, lines_of
 from rankeval_cli.measures.sets import EVERY_GROUP
 from rankeval_cli.measures.spec import Group, Measure, Metric, TrecEval
+from rankeval_cli.preferences import MEASURES
 from rankeval_cli.trec_eval.leniency import Kind, Leniency, real, whole
 from rankeval_cli.trec_eval.options import COMPUTING, INPUT, USAGE, Options, Refusal, whole_argument
 from rankeval_cli.trec_eval.release9 import of_release
@@ -30,7 +32,7 @@ NOT_MEASURES = {
 class Name:
     """A name that `-m` knows.
 
-    measure : None for what is no measure of the registry (`runid`, `relstring`, preferences)
+    measure : None for what is no measure (`runid`, `relstring`)
     formats : the formats of judgments that it can be computed from, () for any
     """
 
@@ -43,7 +45,7 @@ class Name:
 class Line:
     """One line of a query.
 
-    metric : what is computed, None for what is no measure of the registry
+    metric : what is computed, None for what is no measure
     length : how many signs a `relstring` has, else 0
     """
 
@@ -69,6 +71,7 @@ def names() -> dict[str, Name]:
     for entry, measure in known_names():
         formats = () if entry.groups == EVERY_GROUP else ("qrels_jg",) if entry.by_group else ("qrels",)
         found.append(Name(entry, measure, formats))
+    found += [Name(entry, measure, tuple(PREFERENCE_LAYOUTS)) for measure in MEASURES for entry in measure.trec_eval]
     return {name.entry.stem: name for name in sorted(found, key=lambda name: name.entry.order)}
 
 
