@@ -104,7 +104,7 @@ def _unnested(frame: pl.DataFrame, columns: Columns, place: Place) -> Iterator[t
     lists = [name for name in columns.used if name != columns.query]
     frame = frame.with_columns(pl.col(name).cast(pl.List(inner_type(frame.schema[name]))) for name in lists)
     lengths = frame.select(pl.col(name).list.len() for name in lists)
-    _refuse_ragged(frame, lengths, place)
+    _refuse_ragged(lengths, place)
     total = lengths[lists[0]].cum_sum()
     frame = frame.with_row_index(ROW)
     start = 0
@@ -118,7 +118,7 @@ def _unnested(frame: pl.DataFrame, columns: Columns, place: Place) -> Iterator[t
         start = stop
 
 
-def _refuse_ragged(frame: pl.DataFrame, lengths: pl.DataFrame, place: Place) -> None:
+def _refuse_ragged(lengths: pl.DataFrame, place: Place) -> None:
     for name in lengths.columns:
         if lengths[name].null_count():
             row = int(lengths[name].is_null().arg_true()[0])
