@@ -168,14 +168,15 @@ class _Views:
         view = self.get(narrowed, None, metric)
         plain = view.ranked
         judged = np.flatnonzero(plain.status == 2)  # few of many rows, mostly
-        grade = np.zeros(len(plain.grade))
+        has_tail = any(gains.unjudged)
+        grade = np.array((*gains.unjudged, 0.0))[plain.status] if has_tail else np.zeros(len(plain.grade))
         grade[judged] = _mapped(plain.grade[judged], gains)
         ideal = _mapped(plain.ideal, gains)
         if np.any(np.diff(ideal) > 0):  # within a query too, unless the map keeps the order of grades
             lengths = np.diff(plain.ideal_offsets)
             query = np.repeat(np.arange(len(lengths)), lengths)
             ideal = ideal[np.lexsort((-ideal, query))]
-        return _View(plain, grade, ideal, view.short)
+        return _View(plain, grade, ideal, plain.offsets[1:] if has_tail else view.short)
 
 
 def _short(ranked: Ranked) -> NDArray[np.int64]:

@@ -150,6 +150,9 @@ PARAMETERS = {
     "-m utility.2,-1,10,0.5 -N 100": {"utility_2,-1,10,0.5": 2 * 2 - 4 + 10 * 1 + 0.5 * (100 + 2 - 6 - 3)},
     "-m ndcg.2=1,1=3": {"ndcg_2=1,1=3": (1 + 3 / LOG5) / (3 + 3 / LOG3 + 1 / 2)},
     "-m ndcg.1=0.9,2=0.5": {"ndcg_1=0.9,2=0.5": (0.5 + 0.9 / LOG5) / (0.9 + 0.9 / LOG3 + 0.5 / 2)},
+    "-m dcg.-1=5": {"dcg_-1=5": DCG + 5 / 2},  # dX
+    "-m dcg.-2=3,-1=-1": {"dcg_-2=3,-1=-1": DCG - 1 / 2 + 3 / math.log2(6)},  # d6, whatever its negative grade
+    "-m ndcg.-1=5": {"ndcg_-1=5": (DCG + 5 / 2) / IDEAL},
     "-m dcg.0=1": {"dcg_0=1": 2 + 1 / LOG3 + 1 / LOG5 + 1 / math.log2(7)},
     "-m ideal_dcg.1=4": {"ideal_dcg_1=4": 4 + 4 / LOG3 + 2 / 2},
     "-m rbp.p=0.5": {"rbp_p=0.5": 0.5 * (1 + 0.5 * 0.5**3)},

@@ -52,7 +52,9 @@ def gain_map(metric: Metric, max_grade: float) -> GainMap:
     is_exponential = metric.params["gain"] == "exp"
     other = exponential if is_exponential else float
     return GainMap(
-        ("gain", is_exponential, *gains.items()), lambda grade: gains[grade] if grade in gains else other(grade)
+        ("gain", is_exponential, *gains.items()),
+        lambda grade: gains[grade] if grade in gains else other(grade),
+        (gains.get(-1.0, 0.0), gains.get(-2.0, 0.0)),  # what trec_eval marks documents with that have no grade
     )
 
 

@@ -86,10 +86,13 @@ class GainMap:
     """How grades >= 0 become gains; `key` is equal exactly when the map is (views of a block are shared by it).
 
     of : grade -> gain, built with `math` and called once for each distinct grade
+    unjudged : gain of a document that is not in the pool, and of one with a negative grade; 0 but for trec_eval's
+        `ndcg.-1=5`
     """
 
     key: Hashable
     of: Callable[[float], float]
+    unjudged: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
