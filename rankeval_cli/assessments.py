@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from rankeval_cli.coverage import Facts
     from rankeval_cli.readers.format import Progress, Table
 
-GROUP_LAYOUTS = {layout.format: layout for layout in (QRELS_JG,)}
 PREFERENCE_LAYOUTS = {layout.format: layout for layout in (PREFS, QRELS_PREFS)}
 SHOWN_PLACES = 4
 
@@ -40,7 +39,7 @@ Check = Callable[["Facts"], None]
 
 
 class Contradiction(InputError):
-    """Preferences cannot all hold."""
+    """Preferences that cannot all hold: two documents each better than the other, or one document of two levels."""
 
 
 @dataclass(frozen=True)
@@ -170,8 +169,7 @@ def _value(metric: Metric, counts: PreferenceCounts) -> float:
 
 
 def _places(ranked: Ranked) -> Iterator[tuple[int, NDArray[np.int64], int]]:
-    """For each query of a block its index, the place of each of its documents (see `preferences.count`), and how many
-    of these are retrieved."""
+    """Each query of a block: its index, the place of each of its documents (see `count`), how many are retrieved."""
     import numpy as np
 
     num_docs = np.diff(ranked.ideal_offsets).tolist()

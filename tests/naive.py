@@ -99,10 +99,9 @@ def rr(view: View) -> float:
 
 
 def ap(view: View) -> float:
-    ranks = view.relevant_ranks
-    precisions = [len([other for other in ranks if other <= rank]) / rank for rank in ranks]
     capped = view.num_rel if view.k is None else min(view.k, view.num_rel)
-    return share(sum(precisions), {"all": view.num_rel, "min": capped, "found": len(ranks)}[view.params["norm"]])
+    whole = {"all": view.num_rel, "min": capped, "found": len(view.relevant_ranks)}[view.params["norm"]]
+    return share(precision_sum(view), whole)
 
 
 def p(view: View) -> float:

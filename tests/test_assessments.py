@@ -17,7 +17,7 @@ from rankeval_cli.measures.registry import MEASURES
 from rankeval_cli.measures.spec import Metric
 from rankeval_cli.model import Rules, Scores
 from rankeval_cli.preferences import MEASURES as PREFERENCES
-from rankeval_cli.readers import ReadOptions, open_table, source
+from rankeval_cli.readers import ReadOptions, fast, open_table, source
 
 BY_GROUP = tuple(
     line.metric for entry, measure in known_names(MEASURES) if entry.by_group for line in lines_of(measure, entry)
@@ -197,6 +197,20 @@ def test_a_repeated_level_counts_once_and_is_told(files: Files) -> None:
     judged = load_preferences(str(files.judgments), "prefs")
     assert judged.judgments.warnings == (f"{files.judgments}: 1 repeated level: each counts once",)
     assert values_of(files.preferences(), "q1")["prefs_num_prefs_poss"] == 3.0
+
+
+@pytest.mark.parametrize("layout", ["prefs", "qrels_prefs", "qrels_jg"])
+def test_the_line_reader_and_the_fast_path_read_the_same(
+    layout: str, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subgroup = " s" if layout == "prefs" else ""
+    judgments = "".join(f"q{i % 3} g{i % 2}{subgroup} d{i} {i % 4}\n" for i in range(30))
+    files.write(judgments, "".join(f"q{i % 3} Q0 d{i} 1 {i % 7} t\n" for i in range(40)))
+    read = files.groups if layout == "qrels_jg" else lambda: files.preferences(layout=layout)
+    expected = read().values
+    monkeypatch.setattr(fast, "parse", lambda *data, **more: None)
+    np.testing.assert_array_equal(read().values, expected)
+    assert len(set(expected.ravel().tolist())) > 5
 
 
 # layout -> judgments -> message, line numbers
