@@ -56,6 +56,7 @@ class Rules:
     grade_map: Mapping[str, float] | None = None
     exclude_self: bool = False
     exclude: str | None = None
+    weights: str | None = None
     depth: int | None = None
     aggregate: Aggregate = "mean"
     ci: IntervalMethod = "auto"
@@ -72,6 +73,9 @@ class Rules:
             value = getattr(self, name)
             if not (isinstance(value, kind) and is_legal(value)):
                 raise UsageError(f"{_option(name)} is `{value}`", hint=f"give {expected}")
+        if self.weights is not None and self.aggregate != "mean":
+            what = f"queries have weights ({self.weights}), and --aggregate {self.aggregate} does not weigh"
+            raise UsageError(what, hint="choose --aggregate mean, or leave the weights out")
 
     def to_dict(self) -> dict[str, Any]:
         """The rules as the report prints them."""
@@ -163,6 +167,7 @@ class Scores:
     values : float64 (measures, Q), NaN where undefined or skipped
     undefined : how many values of each measure are undefined for a reason that no policy took care of
     propagate : True for a measure whose mean is undefined because one value is (`--no-relevant nan`)
+    weights : float64 (Q,), or (measures, Q) where each measure has its own, 0 or more; None where queries count alike
     """
 
     queries: list[str]
@@ -170,6 +175,14 @@ class Scores:
     values: NDArray[np.float64]
     undefined: tuple[int, ...]
     propagate: tuple[bool, ...]
+    weights: NDArray[np.float64] | None = None
+
+    def weights_of(self, place: int) -> NDArray[np.float64] | None:
+        """(Q,) the weights of the queries for one measure; None where queries count alike."""
+        if self.weights is None or self.weights.ndim == 1:
+            return self.weights
+        row: NDArray[np.float64] = self.weights[place]
+        return row
 
 
 @dataclass(frozen=True)
@@ -332,13 +345,28 @@ def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
             query: {name: None if value != value else value for name, value in values.items()}
             for query, values in query_values(run.scores)
         }
+        if run.scores.weights is not None:
+            entry["weights"] = dict(query_weights(run.scores))
     return entry
 
 
 def query_values(scores: Scores) -> Iterator[tuple[str, dict[str, float]]]:
     """Yield (query id, {measure as written: value, NaN where undefined}) in ascending byte order of the ids."""
+    return _by_query(scores, scores.values)
+
+
+def query_weights(scores: Scores) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield (query id, {measure as written: weight}) as `query_values` does; nothing where queries count alike."""
+    if scores.weights is None:
+        return
+    rows = [scores.weights_of(place) for place in range(len(scores.metrics))]
+    yield from _by_query(scores, rows)
+
+
+def _by_query(scores: Scores, rows: Any) -> Iterator[tuple[str, dict[str, float]]]:
     names = [metric.written for metric in scores.metrics]
     for start in range(0, len(scores.queries), _SLAB):  # Python numbers take four times the room of the matrix
         slab = slice(start, start + _SLAB)
-        for query, column in zip(scores.queries[slab], scores.values[:, slab].T.tolist(), strict=True):
+        columns = zip(*(row[slab].tolist() for row in rows), strict=True)
+        for query, column in zip(scores.queries[slab], columns, strict=True):
             yield query, dict(zip(names, column, strict=True))

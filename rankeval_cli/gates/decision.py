@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rankeval_cli.errors import ExitCode
 from rankeval_cli.gates.grammar import Fact, Gate, Op, Share, Value
 from rankeval_cli.inference import aggregate, interval
-from rankeval_cli.inference.statistic import defined, reduce_values
+from rankeval_cli.inference.statistic import defined, num_counted, reduce_values, weights_of_defined
 from rankeval_cli.model import Coverage, Result, Rules, Scores, Verdict
 
 if TYPE_CHECKING:
@@ -83,10 +83,11 @@ def _find(gate: Gate, results: Sequence[Result], scores: Scores, coverage: Cover
     if isinstance(subject, Fact):
         return _fact(gate, subject, scores, coverage)
     place = [metric.canonical for metric in scores.metrics].index(subject.metric.canonical)
-    left = defined(scores.values[place])
+    values, weights = scores.values[place], scores.weights_of(place)
+    left = defined(values, weights)
     if not left:
         return _Found(None, 0, "no query has a value")
-    if scores.propagate[place] and len(left) < len(scores.queries):
+    if scores.propagate[place] and len(left) < num_counted(weights, len(values)):
         return _Found(None, len(left), "the value of a query is undefined")
     if isinstance(subject, Share):
         number = sum(holds(value, subject.op, subject.bound) for value in left)
@@ -94,9 +95,9 @@ def _find(gate: Gate, results: Sequence[Result], scores: Scores, coverage: Cover
     if subject.stat == "ci_low" or subject.stat == "ci_high":  # mypy narrows this form only
         return _end(subject, place, results, scores, rules)
     if subject.stat is None:
-        value = aggregate(scores.values[place], subject.metric, rules, scores.propagate[place])
+        value = aggregate(values, subject.metric, rules, scores.propagate[place], weights)
     else:
-        value = reduce_values(left, subject.stat)
+        value = reduce_values(left, subject.stat, weights_of_defined(values, weights))
     return _Found(value, len(left)) if math.isfinite(value) else _Found(None, len(left), "the values are too large")
 
 
@@ -118,7 +119,7 @@ def _fact(gate: Gate, fact: Fact, scores: Scores, coverage: Coverage) -> _Found:
 
 def _end(subject: Value, place: int, results: Sequence[Result], scores: Scores, rules: Rules) -> _Found:
     """The low or high end of the measure's interval."""
-    queries = len(defined(scores.values[place]))
+    queries = len(defined(scores.values[place], scores.weights_of(place)))
     low, high, note = _limits(subject.metric, place, results, scores, rules)
     end = low if subject.stat == "ci_low" else high
     return _Found(end, queries, None if end is not None else f"no interval: {note}")
@@ -132,7 +133,7 @@ def _limits(
         if result.canonical == metric.canonical and rules.ci != "none":
             return result.ci_low, result.ci_high, result.ci_note
     asked = replace(rules, ci="auto") if rules.ci == "none" else rules
-    limits = interval(scores.values[place], metric, asked)
+    limits = interval(scores.values[place], metric, asked, weights=scores.weights_of(place))
     return limits.low, limits.high, limits.note
 
 

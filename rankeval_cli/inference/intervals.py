@@ -29,22 +29,27 @@ NO_SPREAD = "every query has the same value"
 
 
 def interval(
-    values: NDArray[np.float64], metric: Metric, rules: Rules, replicates: NDArray[np.float64] | None = None
+    values: NDArray[np.float64],
+    metric: Metric,
+    rules: Rules,
+    replicates: NDArray[np.float64] | None = None,
+    weights: NDArray[np.float64] | None = None,
 ) -> Interval:
     """The confidence interval of a measure's value at `rules.confidence`, clipped to the measure's range.
 
     values : float64 (Q,), NaN where undefined
     replicates : float64 (resamples,), the statistic of each bootstrap resample on the scale of `on_scale`, NaN where a
         resample holds no value (left out); drawn here when a method needs them and none are given
+    weights : float64 (Q,), 0 or more, or None; with weights the interval is that of the weighted mean
     Geometric means: the interval of the mean logarithm, its ends then raised to the measure's scale.
     There is none, with the reason in `note`, for sums, for the smallest and largest value, for a method that does not
     apply, and, except by Wilson's method, for one query or for equal values.
     """
-    method, note = choose(metric, rules)
+    method, note = choose(metric, rules, weights is not None)
     if method is None:
         return _none(note)
     scaled = on_scale(values, metric)
-    left = defined(scaled)
+    left = defined(scaled, weights)
     reason = _missing(method, left)
     if reason:
         return _none(reason)
@@ -53,7 +58,8 @@ def interval(
     if method == "t":
         return _clipped(t_interval(left, rules.confidence), method, note, metric)
     if replicates is None:
-        replicates = resample(scaled[None, :], [is_median(metric, rules)], rules.resamples, rules.seed)[0]
+        heavy = None if weights is None else weights[None, :]
+        replicates = resample(scaled[None, :], [is_median(metric, rules)], rules.resamples, rules.seed, heavy)[0]
     ordered = sorted(defined(replicates))
     if not ordered:
         return _none("no resample has a value")
@@ -65,9 +71,10 @@ def interval(
     return _clipped(ends, method, note, metric)
 
 
-def choose(metric: Metric, rules: Rules) -> tuple[str | None, str | None]:
+def choose(metric: Metric, rules: Rules, is_weighted: bool = False) -> tuple[str | None, str | None]:
     """The method that the rules give a measure, or None; and the reason where it is not the one asked for.
 
+    is_weighted : queries have weights
     Looks at the declaration of the measure, never at its values.
     """
     statistic, asked = statistic_of(metric, rules), rules.ci
@@ -79,6 +86,8 @@ def choose(metric: Metric, rules: Rules) -> tuple[str | None, str | None]:
         return None, f"no interval for the {statistic} over queries"
     if statistic == "median":
         return _for_median(asked)
+    if is_weighted:
+        return _for_weighted(asked)
     if asked == "auto":
         return ("wilson" if metric.is_binary else "t"), None
     if asked == "wilson" and not metric.is_binary:
@@ -95,15 +104,26 @@ def _for_median(asked: str) -> tuple[str | None, str | None]:
     return None, f"{asked} is for the mean, not the median"
 
 
+def _for_weighted(asked: str) -> tuple[str | None, str | None]:
+    """A weighted mean is a ratio of two sums; the resamples take both from the same queries."""
+    if asked in ("auto", "bootstrap"):
+        return "bootstrap", None
+    if asked == "bca":
+        return "bootstrap", "bca is not for weighted means, so this is bootstrap"
+    return None, f"{asked} is for means without weights"
+
+
 def is_median(metric: Metric, rules: Rules) -> bool:
     """Whether bootstrap replicates of the measure are medians; else they are means."""
     return statistic_of(metric, rules) == "median"
 
 
-def needs_replicates(values: NDArray[np.float64], metric: Metric, rules: Rules) -> bool:
+def needs_replicates(
+    values: NDArray[np.float64], metric: Metric, rules: Rules, weights: NDArray[np.float64] | None = None
+) -> bool:
     """Whether `interval` will look at bootstrap replicates."""
-    method = choose(metric, rules)[0]
-    return method in ("bootstrap", "bca") and _missing(method, defined(on_scale(values, metric))) is None
+    method = choose(metric, rules, weights is not None)[0]
+    return method in ("bootstrap", "bca") and _missing(method, defined(on_scale(values, metric), weights)) is None
 
 
 def on_scale(values: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]:

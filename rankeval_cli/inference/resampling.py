@@ -19,20 +19,28 @@ Statistic = Callable[["NDArray[np.float64]"], "NDArray[np.float64]"]
 BATCH_CELLS = 2**17
 
 
-def resample(values: NDArray[np.float64], medians: Sequence[bool], resamples: int, seed: int) -> NDArray[np.float64]:
+def resample(
+    values: NDArray[np.float64],
+    medians: Sequence[bool],
+    resamples: int,
+    seed: int,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """The statistic of each measure in each bootstrap resample of the queries.
 
     values : float64 (measures, Q), NaN where undefined; all Q queries are drawn from, and the undefined ones among the
         drawn are left out of the statistic
     medians : for each measure, whether the statistic is the median; else it is the mean. A median needs at least one
         defined value
-    Returns float64 (measures, resamples), NaN where a resample holds no defined value. The resamples depend on Q,
-    `resamples` and `seed` only, so every measure of a run sees the same ones.
+    weights : float64 (measures, Q), 0 or more, for means; queries are drawn alike, whatever they weigh
+    Returns float64 (measures, resamples), NaN where a resample holds no defined value that weighs. The resamples depend
+    on Q, `resamples` and `seed` only, so every measure of a run sees the same ones.
     Source: Efron 1979.
     """
     import numpy as np
 
-    statistics = [(_median_of if is_median else _mean_of)(row) for row, is_median in zip(values, medians, strict=True)]
+    rows = zip(values, medians, weights if weights is not None else [None] * len(values), strict=True)
+    statistics = [_median_of(row) if is_median else _mean_of(row, weight) for row, is_median, weight in rows]
     replicates = np.empty((len(values), resamples))
     done = 0
     for counts in draw_counts(values.shape[1], resamples, seed):
@@ -78,7 +86,7 @@ def bounded_integers(stream: np.random.PCG64, bound: int, size: int) -> NDArray[
     return np.concatenate(kept or [np.empty(0, np.uint64)]).astype(np.int64)
 
 
-def _mean_of(values: NDArray[np.float64]) -> Statistic:
+def _mean_of(values: NDArray[np.float64], weights: NDArray[np.float64] | None) -> Statistic:
     """The function from counts to the mean of the drawn defined values of each resample.
 
     The sum runs over the queries in their order. `add.accumulate` is defined by that recurrence, whereas `sum` adds in
@@ -88,12 +96,30 @@ def _mean_of(values: NDArray[np.float64]) -> Statistic:
 
     is_defined = ~np.isnan(values)
     terms = np.where(is_defined, values, 0.0)
+    if weights is not None:
+        return _weighted_mean_of(terms, np.where(is_defined, weights, 0.0))
     all_defined = bool(is_defined.all())
 
     def means_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
         products = counts * terms
         totals: NDArray[np.float64] = np.add.accumulate(products, axis=1, out=products)[:, -1]
         drawn = counts[:, is_defined].sum(axis=1) if not all_defined else np.full(len(counts), float(len(terms)))
+        means: NDArray[np.float64] = np.divide(totals, drawn, out=np.full(len(counts), np.nan), where=drawn > 0)
+        return means
+
+    return means_of
+
+
+def _weighted_mean_of(terms: NDArray[np.float64], weights: NDArray[np.float64]) -> Statistic:
+    """The function from counts to sum(w x) / sum(w) over the drawn queries; both sums in query order."""
+    import numpy as np
+
+    shares = weights / max(float(weights.max()), np.finfo(np.float64).tiny)  # huge weights would overflow
+
+    def means_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        drawn = counts * shares
+        totals = np.add.accumulate(drawn * terms, axis=1)[:, -1]
+        drawn = np.add.accumulate(drawn, axis=1)[:, -1]
         means: NDArray[np.float64] = np.divide(totals, drawn, out=np.full(len(counts), np.nan), where=drawn > 0)
         return means
 

@@ -30,24 +30,28 @@ def summarize(scores: Scores, rules: Rules) -> tuple[Result, ...]:
 def _replicates(scores: Scores, rules: Rules) -> dict[int, NDArray[np.float64]]:
     """The bootstrap replicates of the measures that need them, by place."""
     rows = list(enumerate(zip(scores.values, scores.metrics, strict=True)))
-    places = [place for place, (values, metric) in rows if needs_replicates(values, metric, rules)]
+    places = [
+        place for place, (values, metric) in rows if needs_replicates(values, metric, rules, scores.weights_of(place))
+    ]
     if not places:
         return {}
     import numpy as np
 
     matrix = np.stack([on_scale(scores.values[place], scores.metrics[place]) for place in places])
     medians = [is_median(scores.metrics[place], rules) for place in places]
-    return dict(zip(places, resample(matrix, medians, rules.resamples, rules.seed), strict=True))
+    weights = None if scores.weights is None else np.broadcast_to(scores.weights, scores.values.shape)[places]
+    return dict(zip(places, resample(matrix, medians, rules.resamples, rules.seed, weights), strict=True))
 
 
 def _result(scores: Scores, place: int, rules: Rules, replicates: NDArray[np.float64] | None) -> Result:
     metric, values = scores.metrics[place], scores.values[place]
-    left = defined(values)
-    value = _finite(aggregate(values, metric, rules, scores.propagate[place]))
+    weights = scores.weights_of(place)
+    left = defined(values, weights)
+    value = _finite(aggregate(values, metric, rules, scores.propagate[place], weights))
     if value is None and left:
         limits, spread = Interval(None, None, None, "the value itself is undefined"), None
     else:
-        limits, spread = interval(values, metric, rules, replicates), _finite(deviation(left))
+        limits, spread = interval(values, metric, rules, replicates, weights), _finite(deviation(left))
     return Result(
         measure=metric.written,
         canonical=metric.canonical,

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
-from rankeval_cli.model import Report, Result, RunReport, query_values
+from rankeval_cli.model import Report, Result, RunReport, query_values, query_weights
 from rankeval_cli.report.reporter import Options
 
 if TYPE_CHECKING:
@@ -83,9 +83,15 @@ def render_json(report: Report, options: Options) -> Iterator[str]:
 
 
 def _json_queries(run: RunReport) -> Iterator[str]:
-    yield ',\n      "per_query": {'
+    yield from _json_object("per_query", query_values(run.scores))
+    if run.scores.weights is not None:
+        yield from _json_object("weights", query_weights(run.scores))
+
+
+def _json_object(name: str, entries: Iterator[tuple[str, dict[str, float]]]) -> Iterator[str]:
+    yield f',\n      "{name}": {{'
     separator = ""
-    for query, values in query_values(run.scores):
+    for query, values in entries:
         yield f"{separator}\n        {json.dumps(query)}: {_compact(values)}"
         separator = ","
     yield "\n      }"
