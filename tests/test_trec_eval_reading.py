@@ -264,3 +264,25 @@ def test_only_the_chunk_that_fails_is_read_slowly(bad: str, tmp_path: Path, monk
             list(table.frames())
         assert problem.value.where == f"{path}:101"
     assert len(read) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "is_fast"),
+    [
+        ("q\tQ0\td\t1\t2\tt", True),
+        ("q Q0 d 1 2 t", True),
+        ("q\tQ0\td\t1\t2\tt u", False),
+        ("q\tQ0\td\t\t1\t2\tt", False),
+        ("\tq\tQ0\td\t1\t2\tt", False),
+        ("q Q0\td 1 2 t", False),
+    ],
+)
+def test_which_lines_need_no_tidying(line: str, is_fast: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tidied = []
+    tidy = reading._tidy
+    monkeypatch.setattr(reading, "_tidy", lambda data, role: tidied.append(data) or tidy(data, role))
+    path = tmp_path / "run.txt"
+    path.write_text(f"{line}\n{line}\n")
+    rows = [row for frame in open_run(open_input(str(path)), is_strict=False).frames() for row in frame.rows()]
+    assert rows == [("q", "d", 2.0)] * 2
+    assert (not tidied) == is_fast

@@ -78,12 +78,13 @@ def _is_regular(data: bytes, height: int, plan: Plan) -> bool:
 def _separating_signs(data: bytes, plan: Plan) -> int:
     """Number of control bytes (and of spaces, where blanks separate).
 
-    -1 where blanks separate and the data begin with one, or two stand side by side: a field would be empty.
+    -1 where blanks separate and the data begin with one, or two stand side by side: a field would be empty. Where only
+    tabs may be there, spaces count too, so that there are too many signs.
     """
     import numpy as np
 
     signs = np.frombuffer(data, np.uint8)
-    is_blank = plan.separator is None
+    is_blank = plan.separator is None or plan.tabs_only
     limit = np.uint8(32 if is_blank else 31)
     if is_blank and len(signs) and signs[0] <= limit:
         return -1

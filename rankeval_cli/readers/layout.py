@@ -81,12 +81,14 @@ class Plan:
     separator : b"\\t", or None for runs of blanks
     grade_map : word -> grade
     has_whole_grades : the fast path leaves any grade but a whole number to the line reader
+    tabs_only : the fast path takes data with tabs and no other blank alone, since others separate fields too
     """
 
     layout: Layout
     separator: bytes | None
     grade_map: Mapping[str, float] | None = None
     has_whole_grades: bool = False
+    tabs_only: bool = False
 
 
 def split(line: bytes, separator: bytes | None) -> list[bytes]:

@@ -33,14 +33,14 @@ _COMMENT = re.compile(rb"^#.*\n?", re.MULTILINE)
 
 def open_run(source: Input, is_strict: bool, only: str | None = None) -> LenientTable:
     """A run as trec_eval reads it; see `LenientTable`."""
-    plans = (Plan(RUN, None), Plan(replace(RUN, is_loose=True), None))
-    return LenientTable(source, plans[:1] if is_strict else plans, is_strict, only)
+    plans = (Plan(RUN, None), Plan(RUN, b"\t", tabs_only=True), Plan(replace(RUN, is_loose=True), None))
+    return LenientTable(source, plans[:2] if is_strict else plans, is_strict, only)
 
 
 def open_qrels(source: Input, format: str, is_strict: bool, only: str | None = None) -> LenientTable:
     """Judgments as trec_eval reads them, in one of its formats; see `LenientTable`."""
-    wanted = QRELS[format]
-    return LenientTable(source, (Plan(wanted, None, has_whole_grades=wanted not in REAL_LEVELS),), is_strict, only)
+    blanks = Plan(QRELS[format], None, has_whole_grades=QRELS[format] not in REAL_LEVELS)
+    return LenientTable(source, (blanks, replace(blanks, separator=b"\t", tabs_only=True)), is_strict, only)
 
 
 class LenientTable(AssessmentTable):
