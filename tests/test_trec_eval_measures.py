@@ -179,6 +179,11 @@ def test_parameters(words: str, drop_in: DropIn) -> None:
     }
 
 
+def test_levels_that_print_alike_have_their_own_lines(drop_in: DropIn) -> None:
+    said = drop_in.on_files("-qn", "-D", "0.q1", "-m", "iprec_at_recall.0.504,0.496")
+    assert said.out == "iprec_at_recall_0.50  \tq1\t1.0000\niprec_at_recall_0.50  \tq1\t0.5000\n"
+
+
 @pytest.mark.parametrize(
     ("words", "lines"),
     [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -30,7 +30,7 @@ class Evaluated:
     """The values of Q queries in ascending byte order of their ids.
 
     answered : bool (Q,), whether the run has results for the query
-    values : output name -> float64 (Q,), for every line that is a number
+    values : for each line float64 (Q,), or None where it is no number
     signs : the relstring of each query, as long as the longest that is printed; () when none is
     tag : of the run's last line
     warnings : what was read leniently or left out
@@ -39,7 +39,7 @@ class Evaluated:
 
     queries: Sequence[str]
     answered: NDArray[np.bool_]
-    values: Mapping[str, NDArray[np.float64]]
+    values: Sequence[NDArray[np.float64] | None]
     signs: Sequence[str]
     tag: str
     warnings: Sequence[str] = ()
@@ -59,11 +59,11 @@ def evaluate(options: Options, lines: Sequence[Line]) -> Evaluated:
     metrics = tuple(line.metric for line in lines if line.metric is not None)
     relstrings = Relstrings(max((line.length for line in lines), default=0), options.judged_only)
     facts, scores = _SCORERS[options.rel_format](options, judged, results, metrics, relstrings)
-    kept = _kept(options, facts)
+    kept, rows = _kept(options, facts), iter(scores.values)
     return Evaluated(
         scores.queries,
         facts.answered[kept],
-        {metric.written: _defined(row) for metric, row in zip(metrics, scores.values, strict=True)},
+        [None if line.metric is None else _defined(next(rows)) for line in lines],
         [relstrings.texts[query] for query in kept.nonzero()[0].tolist()] if relstrings.length else (),
         results.tag or "",
         [*judged.notes.warnings(), *results.notes.warnings(), *_left_out(options, results.path, facts)],

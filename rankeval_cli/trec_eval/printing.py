@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankeval_cli.model import GEOMETRIC_FLOOR
@@ -19,8 +20,27 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SLAB = 2000  # queries whose lines are made at a time
+QUERY = "\0"  # stands for the query in a template; no id holds it
 
-Columns = dict[str, "Floats"]
+
+@dataclass(frozen=True)
+class _Column:
+    """What one line shows of all queries.
+
+    values : float64 (Q,), what is shown and averaged; logarithms for a geometric mean. None for `runid`, `relstring`
+    is_zscore : the values are z-scores
+    """
+
+    line: Line
+    values: Floats | None
+    is_zscore: bool
+
+    @property
+    def template(self) -> str:
+        """The line of a query; takes its value by `%`."""
+        name = ("Z" if self.is_zscore else "") + f"{self.line.name:<22}".replace("%", "%%")
+        number = "%d" if self.line.is_count and not self.is_zscore else "%6.4f"
+        return f"{name}\t{QUERY}\t{number if self.values is not None else '%s'}\n"
 
 
 def render(
@@ -30,22 +50,22 @@ def render(
 
     zscores : values are shown as z-scores against them, with `Z` before their names
     """
-    columns = _columns(lines, evaluated, options, zscores)
+    columns = [
+        _column(line, values, evaluated, options, zscores) for line, values in zip(lines, evaluated.values, strict=True)
+    ]
     if options.per_query:
-        yield from _queries(lines, evaluated, options, columns, zscores is not None)
+        yield from _queries([column for column in columns if column.line.entry.per_query], evaluated, options)
     if options.summary:
-        yield from _summary(lines, evaluated, columns, zscores is not None)
+        yield from (_summary(column, evaluated) for column in columns if column.line.entry.summary)
 
 
-def _columns(lines: Sequence[Line], evaluated: Evaluated, options: Options, zscores: ZScores | None) -> Columns:
-    """Output name -> (Q,) what is shown for each query, and averaged."""
-    return {line.name: _column(line, evaluated, options, zscores) for line in lines if line.name in evaluated.values}
-
-
-def _column(line: Line, evaluated: Evaluated, options: Options, zscores: ZScores | None) -> Floats:
+def _column(
+    line: Line, values: Floats | None, evaluated: Evaluated, options: Options, zscores: ZScores | None
+) -> _Column:
     import numpy as np
 
-    values = evaluated.values[line.name]
+    if values is None:
+        return _Column(line, None, is_zscore=False)
     if line.is_geometric:
         values = np.array([math.log(max(value, GEOMETRIC_FLOOR)) for value in values.tolist()])
     if zscores is not None and line.entry.stem != NUM_Q:
@@ -54,59 +74,39 @@ def _column(line: Line, evaluated: Evaluated, options: Options, zscores: ZScores
     if options.release == 9 and line.entry.stem not in (NUM_Q, NUM_REL):  # a query without results is counted, no more
         absent = math.log(GEOMETRIC_FLOOR) if line.is_geometric else 0.0
         values = np.where(evaluated.answered, values, absent)
-    return values
+    return _Column(line, values, zscores is not None)
 
 
-def _queries(
-    lines: Sequence[Line], evaluated: Evaluated, options: Options, columns: Columns, has_zscores: bool
-) -> Iterator[str]:
-    """The lines of each query: one template filled in for each."""
+def _queries(columns: Sequence[_Column], evaluated: Evaluated, options: Options) -> Iterator[str]:
+    """The lines of each query: one template, filled in for each."""
     import numpy as np
 
-    shown = [line for line in lines if line.entry.per_query]
-    numbers = [line for line in shown if line.name in columns]
-    template = "".join(_template(line, has_zscores and line.name in columns) for line in shown)
-    matrix = np.array([columns[line.name] for line in numbers]).reshape(len(numbers), len(evaluated.queries))
+    template = "".join(column.template for column in columns)
+    numbers = [column.values for column in columns if column.values is not None]
+    signs = [(place, column.line.length) for place, column in enumerate(columns) if column.line.entry is RELSTRING]
+    matrix = np.array(numbers).reshape(len(numbers), len(evaluated.queries))
     for start in range(0, len(evaluated.queries), SLAB):
-        rows = matrix[:, start : start + SLAB].T.tolist()
-        yield "".join(
-            template % _cells(shown, evaluated, start + i, iter(row))
-            for i, row in enumerate(rows)
-            if options.release == 10 or evaluated.answered[start + i]
-        )
+        lines = []
+        for query, row in enumerate(matrix[:, start : start + SLAB].T.tolist(), start):
+            for place, length in signs:
+                row.insert(place, f"'{evaluated.signs[query][:length]}'")
+            if options.release == 10 or evaluated.answered[query]:
+                lines.append(template.replace(QUERY, evaluated.queries[query].replace("%", "%%")) % tuple(row))
+        yield "".join(lines)
 
 
-def _template(line: Line, is_zscore: bool) -> str:
-    name = ("Z" if is_zscore else "") + f"{line.name:<22}".replace("%", "%%")
-    value = "'%s'" if line.entry is RELSTRING else "%d" if line.is_count and not is_zscore else "%6.4f"
-    return f"{name}\t%s\t{value}\n"
+def _summary(column: _Column, evaluated: Evaluated) -> str:
+    total = evaluated.tag if column.line.entry is RUNID else _total(column)
+    return column.template.replace(QUERY, "all") % total
 
 
-def _cells(shown: Sequence[Line], evaluated: Evaluated, place: int, numbers: Iterator[float]) -> tuple[object, ...]:
-    """What the template of a query takes: its id and its value, for each line."""
-    query = evaluated.queries[place]
-    cells: list[object] = []
-    for line in shown:
-        cells += [query, evaluated.signs[place][: line.length] if line.entry is RELSTRING else next(numbers)]
-    return tuple(cells)
-
-
-def _summary(lines: Sequence[Line], evaluated: Evaluated, columns: Columns, has_zscores: bool) -> Iterator[str]:
-    for line in lines:
-        if not line.entry.summary:
-            continue
-        if line.entry is RUNID:
-            yield f"{line.name:<22}\tall\t{evaluated.tag}\n"
-            continue
-        yield _template(line, has_zscores) % ("all", _total(line, columns[line.name]))
-
-
-def _total(line: Line, values: Floats) -> float:
+def _total(column: _Column) -> float:
     """Sum, mean, or geometric mean; added up in the order of queries as the reference does, to the same last digit."""
     import numpy as np
 
-    total = float(np.add.accumulate(values)[-1])
-    if line.is_count:
+    assert column.values is not None
+    total = float(np.add.accumulate(column.values)[-1])
+    if column.line.is_count:
         return total
-    mean = total / len(values)
-    return math.exp(mean) if line.is_geometric else mean
+    mean = total / len(column.values)
+    return math.exp(mean) if column.line.is_geometric else mean
