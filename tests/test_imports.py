@@ -100,6 +100,8 @@ USAGE = {
     "list of measures": (["measures"], 0),
     "one measure": (["measures", "ndcg"], 0),
     "formats": (["formats"], 0),
+    "drop-in help": (["trec-eval", "-h"], 0),
+    "drop-in usage": (["trec-eval", "-W"], 1),
 }
 
 
