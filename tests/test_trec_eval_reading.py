@@ -16,7 +16,7 @@ from rankeval_cli.errors import InputError
 from rankeval_cli.readers import open_input
 from rankeval_cli.trec_eval import reading
 from rankeval_cli.trec_eval.leniency import Leniency, real, whole
-from rankeval_cli.trec_eval.reading import open_run
+from rankeval_cli.trec_eval.reading import open_qrels, open_run
 
 ONE_QREL, TWO_RESULTS = "q 0 a 1\n", "q Q0 a 1 {} t\nq Q0 b 2 {} t\n"
 
@@ -179,6 +179,7 @@ REFUSED = {
     "judgments of five columns": ("q1 0 d1 1 x\n", RUN, 2, "other.qrels:1: malformed line: 5 fields"),
     "blank line in the judgments": ("q1 0 d1 1\n\nq1 0 d2 1\n", RUN, 2, "other.qrels:2: is blank"),
     "blank last line in the judgments": ("q1 0 d1 1\n\n", RUN, 2, "other.qrels:2: is blank"),
+    "swapped files": (RUN, QRELS, 2, "judgments come first and the run last"),
     "NUL": (QRELS, b"q1 Q0 d\0 1 6.0 t\n", 2, "other.run:1: holds a NUL byte"),
     "Latin-1": (QRELS, "q1 Q0 d\xe9 1 6.0 t\n".encode("latin-1"), 2, "other.run:1: byte 0xe9 at column 8 is not valid"),
     "document twice in the run": (QRELS, RUN + "q1 Q0 d3 9 -5 t\n", 4, "document `d3` is more than once in query `q1`"),
@@ -226,6 +227,31 @@ scores = st.sampled_from(["1", "2.5", "-1e3", "inf", "nan", "abc", "3,5", "0x1F"
 blanks = st.sampled_from([" ", "\t", "  ", " \r", "\f"])
 separated = st.tuples(ids, ids, ids, st.sampled_from(["1", "x"]), scores, ids, st.sampled_from(["", " more"]))
 texts = st.lists(st.one_of(st.tuples(separated, blanks), st.just((("# note",), " ")), st.just((("",), " "))))
+
+
+grades = st.sampled_from(["1", "-2", "+3", "2.0", "2.9", "1e3", "yes", "0x1", "9" * 25, "007"])
+judged = st.lists(st.one_of(st.tuples(ids, ids, ids, grades), st.just(("# note",))), min_size=1)
+
+
+@pytest.mark.parametrize("format", ["qrels", "qrels_jg", "qrels_prefs"])
+@settings(max_examples=60, deadline=None)
+@given(rows=judged, blank=blanks, has_end=st.booleans())
+def test_fast_and_slow_reading_of_judgments_agree(
+    format: str, rows, blank: str, has_end: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"lenient.{format}"
+    text = "".join(blank.join(row) + "\n" for row in [*rows, ("q", "0", "d", "1")])
+    path.write_bytes((text if has_end else text[:-1]).encode())
+    table = open_qrels(open_input(str(path)), format, is_strict=False)
+    fast = [row for frame in table.frames() for row in frame.rows()]
+    notes = Leniency(False)
+    slow = [
+        (row.query, row.doc, row.value, *row.groups)
+        for chunk in open_input(str(path)).chunks()
+        for row in reading._rows(chunk, reading.QRELS[format], notes)
+    ]
+    assert fast == slow
+    assert table.notes.tallies == notes.tallies
 
 
 @settings(max_examples=150, deadline=None)

@@ -68,10 +68,12 @@ def _facts(name: Name) -> Iterator[str]:
 
 
 def title(name: Name) -> str:
-    """What the measure is, in one phrase."""
+    """What the measure is, in one phrase, and the parameters of ours that make it that."""
     if name.measure is None:
         return NOT_MEASURES[name.entry.stem]
-    return name.measure.title + (", mean over the judgment groups" if name.entry.by_group else "")
+    given = ", ".join(f"{param}={write_value(value)}" for param, value in name.entry.params.items())
+    grouped = ", mean over the judgment groups" if name.entry.by_group else ""
+    return name.measure.title + grouped + (f" ({given})" if given else "")
 
 
 def _formats() -> str:

@@ -164,7 +164,9 @@ def _check(line: bytes, fields: list[bytes], where: str, wanted: Layout) -> None
         text = lines.shown(line.decode(errors="replace").strip())
         count = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
         what = f"malformed line: {count} where {wanted.width} are expected ({wanted.shape}): `{text}`"
-        raise InputError(what, where, "fields are separated by blanks or tabs")
+        is_swapped = len(fields) == (RUN.width if wanted.role == "qrels" else layout.TREC_QRELS.width)
+        order = "judgments come first and the run last: rankeval trec-eval QRELS RUN"
+        raise InputError(what, where, order if is_swapped else "fields are separated by blanks or tabs")
     try:
         line.decode()
     except UnicodeDecodeError as problem:
