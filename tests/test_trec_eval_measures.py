@@ -231,6 +231,11 @@ REFUSED = {
     "-m iprec_at_recall.0.1,0.10": (2, "`0.1` stands there twice"),
     "-m ndcg.1,2": (2, "`1` is no pair"),
     "-m rbp.0.8": (2, "`0.8` is no pair"),
+    "-m Rprec_mult.inf": (2, "`inf` is no finite number"),
+    "-m iprec_at_recall.nan": (2, "`nan` is no finite number"),
+    "-m 11pt_avg.1e10": (2, "`1e10` is too large"),
+    "-m utility.1e999,0,0,0": (2, "`1e999` is no finite number"),
+    "-m ndcg.1=-inf": (2, "`-inf` is no finite number"),
     "-m relstring.0": (2, "`0` is no length"),
     "-m utility.1,2": (4, "utility takes 4 numbers, and 2 were given"),
     "-R prefs": (4, "cannot be computed from judgments of the format prefs"),
@@ -238,6 +243,16 @@ REFUSED = {
     "-m prefs": (4, "it needs -R prefs or qrels_prefs;"),
     "-m map_avgjg": (4, "it needs -R qrels_jg;"),
 }
+
+
+@pytest.mark.parametrize("loop", ["on", "off"])
+def test_parameters_that_divide_by_zero_have_status_4(
+    loop: str, drop_in: DropIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RANKEVAL_JIT", loop)
+    said = drop_in.on("q 0 a 1\n", "q Q0 a 1 1 t\n", "-m", "set_F.-1")
+    assert (said.code, said.out) == (4, "")
+    assert "cannot be computed with these parameters" in said.err
 
 
 @pytest.mark.parametrize("words", REFUSED)

@@ -58,7 +58,11 @@ def evaluate(options: Options, lines: Sequence[Line]) -> Evaluated:
     judged, results = _tables(options)
     metrics = tuple(line.metric for line in lines if line.metric is not None)
     relstrings = Relstrings(max((line.length for line in lines), default=0), options.judged_only)
-    facts, scores = _SCORERS[options.rel_format](options, judged, results, metrics, relstrings)
+    try:
+        facts, scores = _SCORERS[options.rel_format](options, judged, results, metrics, relstrings)
+    except ArithmeticError as problem:  # no default can divide by 0, but weights such as `set_F.-1` can
+        what = f"a measure cannot be computed with these parameters: {problem}"
+        raise Refusal(COMPUTING, what, hint="give weights and gains of at least 0") from problem
     kept, rows = _kept(options, facts), iter(scores.values)
     return Evaluated(
         scores.queries,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -19,6 +20,7 @@ from rankeval_cli.trec_eval.release9 import of_release
 
 GROUPS: tuple[str, ...] = get_args(Group)
 DEFAULT = "official"
+MAX_LEVEL = 1e9
 RUNID = TrecEval(1, "runid", EVERY_GROUP, per_query=False)
 NUM_Q, NUM_REL = "num_q", "num_rel"  # what counts queries without results in every release
 RELSTRING = TrecEval(13, "relstring", takes="numbers", defaults=(10.0,), summary=False)
@@ -168,7 +170,7 @@ def _parameters(
     if entry.takes == "cutoffs":
         return _distinct(text, where, lambda item: _cutoff(item, where, options.notes)), {}
     if entry.takes == "points":
-        return _distinct(text, where, lambda item: _real(item, where, options.notes)), {}
+        return _distinct(text, where, lambda item: _level(item, where, options.notes)), {}
     return _numbers(measure, text, where, options.notes), {}
 
 
@@ -192,15 +194,25 @@ def _numbers(measure: Measure, text: str, where: str, notes: Leniency) -> Sequen
     """Numbers for the parameters, in the order given; levels of recall may come in any order, but each once."""
     kinds = [param.kind for param in measure.params]
     if "floats" in kinds:
-        return _distinct(text, where, lambda item: _real(item, where, notes))
+        return _distinct(text, where, lambda item: _level(item, where, notes))
     items = [text] if kinds.count("float") == 1 else text.split(",")
     return [_real(item, where, notes) for item in items]
+
+
+def _level(item: str, where: str, notes: Leniency) -> float:
+    """A recall level, or a multiple of R; beyond the limit it would no longer count documents in 64 bits."""
+    level = _real(item, where, notes)
+    if abs(level) > MAX_LEVEL:
+        raise Refusal(INPUT, f"{where}: `{item}` is too large", hint="levels of recall are numbers from 0 to 1")
+    return level
 
 
 def _real(text: str, where: str, notes: Leniency) -> float:
     number, is_all = real(text)
     if not is_all:
         notes.note(Kind.NUMBER_PART if number else Kind.NUMBER_WORD, text, where)
+    if not math.isfinite(number):
+        raise Refusal(INPUT, f"{where}: `{text}` is no finite number", hint="write a number")
     return number
 
 
