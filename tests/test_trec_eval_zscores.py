@@ -73,8 +73,8 @@ def test_unreadable_files_have_status_255(text: str | None, told: str, drop_in: 
 
 
 def test_the_first_line_of_a_pair_counts(drop_in: DropIn) -> None:
-    zscores = read_zscores(drop_in.write("z.txt", "q a 1 1\r\n\nq a 2 2"))
-    assert zscores.known == {("q", "a"): (1.0, 1.0)}
+    zscores = read_zscores(drop_in.write("z.txt", "q a 1 1\r\n\nq a 2 2\nq\u00a0x b 3 4"))
+    assert zscores.known == {("q", "a"): (1.0, 1.0), ("q\u00a0x", "b"): (3.0, 4.0)}
 
 
 def test_long_names_and_ids_overflow_their_columns(drop_in: DropIn) -> None:

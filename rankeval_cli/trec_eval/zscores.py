@@ -46,7 +46,7 @@ def read_zscores(path: str) -> ZScores:
     known: dict[tuple[str, str], tuple[float, float]] = {}
     for first_line, data in chunks:
         for number, line in enumerate(data.split(b"\n"), first_line):
-            fields = line.decode(errors="replace").split(None) if line.strip() else []
+            fields = [field.decode(errors="replace") for field in line.split()]
             if fields:
                 _add(known, fields, f"{path}:{number}")
     return ZScores(known)
