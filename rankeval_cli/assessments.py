@@ -205,6 +205,7 @@ class _Frame:
     path: str
     format: str
     has_rank: bool = False
+    has_doc_ids: bool = True
     size_bytes: int | None = None
     tag: str | None = None
     warnings: list[str] = field(default_factory=list)

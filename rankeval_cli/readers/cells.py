@@ -77,11 +77,12 @@ def exact(text: Text, reading: Reading, place: Place) -> pl.DataFrame:
     import polars as pl
 
     columns, at = text.layout.columns, text.layout.at
+    doc = str(columns.doc)  # runs and judgments have one
     queries, docs, values, ranks = [], [], [], []
     for line, cells in cells_of(text, place):
         where = f"{text.path}:{line}"
         queries.append(_id(cells[at(columns.query)], columns.query, where))
-        docs.append(_id(cells[at(columns.doc)], columns.doc, where))
+        docs.append(_id(cells[at(doc)], doc, where))
         rank = None if columns.rank is None else whole_rank(cells[at(columns.rank)])
         ranks.append(rank)
         if columns.value is not None:
@@ -123,8 +124,34 @@ def _score_of_rank(rank: int | None, text: str, where: str) -> float:
     return float(-rank)
 
 
+def listed(text: Text, place: Place) -> tuple[pl.DataFrame, list[int]]:
+    """The columns in use as text, one record after the other, and the line of each; an empty field is null."""
+    import polars as pl
+
+    columns, at = text.layout.columns, text.layout.at
+    rows, lines = [], []
+    for line, cells in cells_of(text, place):
+        rows.append([cells[at(name)] or None for name in columns.used])
+        lines.append(line)
+    return pl.DataFrame(rows, dict.fromkeys(columns.used, pl.String), orient="row"), lines
+
+
+def parsed(text: Text, reading: Reading) -> pl.DataFrame | None:
+    """As `listed`, by way of Polars; None when anything in the text is doubtful."""
+    frame = _structured(text, reading)
+    if frame is None:
+        return None
+    return frame.select(frame[str(text.layout.at(name))].alias(name) for name in text.layout.columns.used)
+
+
 def fast(text: Text, reading: Reading) -> pl.DataFrame | None:
     """The same rows by way of Polars; None when anything in the text is doubtful, a cut record included."""
+    frame = _structured(text, reading)
+    return None if frame is None else _accepted(frame, text.layout, reading)
+
+
+def _structured(text: Text, reading: Reading) -> pl.DataFrame | None:
+    """The columns as `_parse` gives them, without blank lines; None when a record may have been read wrongly."""
     import polars as pl
 
     layout, data = text.layout, text.data
@@ -147,7 +174,7 @@ def fast(text: Text, reading: Reading) -> pl.DataFrame | None:
         frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     if num_records is None:
         num_records = _count_unquoted(text, frame)
-    return _accepted(frame, layout, reading) if num_records == frame.height else None
+    return frame if num_records == frame.height else None
 
 
 def _parse(text: Text, reading: Reading) -> pl.DataFrame:
@@ -190,7 +217,7 @@ def _accepted(frame: pl.DataFrame, layout: Layout, reading: Reading) -> pl.DataF
     import polars as pl
 
     columns = layout.columns
-    query, doc = frame[str(layout.at(columns.query))], frame[str(layout.at(columns.doc))]
+    query, doc = frame[str(layout.at(columns.query))], frame[str(layout.at(str(columns.doc)))]
     if query.null_count() or doc.null_count() or 0 in (query.str.len_bytes().min(), doc.str.len_bytes().min()):
         return None
     rank = None if columns.rank is None else whole_ranks(frame[str(layout.at(columns.rank))])

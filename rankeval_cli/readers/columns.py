@@ -9,28 +9,69 @@ from dataclasses import dataclass
 from rankeval_cli.errors import InputError, close_matches
 from rankeval_cli.readers.format import KNOWN_COLUMNS, ReadOptions, Role
 
-WORDS = {"query": "the query", "doc": "the document", "score": "the score", "grade": "the grade", "rank": "the rank"}
-ROLES: dict[Role, tuple[str, ...]] = {"run": ("query", "doc", "score", "rank"), "qrels": ("query", "doc", "grade")}
+WORDS = {
+    "query": "the query",
+    "doc": "the document",
+    "score": "the score",
+    "grade": "the grade",
+    "rank": "the rank",
+    "mask": "the mask",
+    "weight": "the weight",
+    "list_weight": "the weight of the query",
+}
+ROLES: dict[Role, tuple[str, ...]] = {
+    "run": ("query", "doc", "score", "rank"),
+    "qrels": ("query", "doc", "grade"),
+    "labelled": tuple(WORDS),
+    "weights": ("query", "weight"),
+}
+NEEDED: dict[Role, tuple[str, ...]] = {  # a run without scores may have ranks, judgments without grades be a list
+    "run": ("query", "doc"),
+    "qrels": ("query", "doc"),
+    "labelled": ("query", "grade"),
+    "weights": ("query", "weight"),
+}
+VALUES: dict[Role, str] = {"run": "score", "qrels": "grade", "labelled": "score", "weights": "weight"}
 SHOWN_COLUMNS = 30
+
+
+class MissingColumn(InputError):
+    """A table has no column for `part`."""
+
+    def __init__(self, part: str, what: str, where: str, hint: str) -> None:
+        super().__init__(what, where, hint)
+        self.part = part
 
 
 @dataclass(frozen=True)
 class Columns:
     """The columns of one table by role; None where the table has none.
 
-    value : the score of a run, the grade of judgments. A run without it is ordered by `rank`; judgments without it
-        are a list of relevant documents, each of grade 1
+    doc : None only in labelled tables and weights
+    value : the score of a run or a labelled table, the grade of judgments, the weight of weights. A run without it is
+        ordered by `rank`; judgments without it are a list of relevant documents, each of grade 1
+    grade, mask, weight, list_weight : of labelled tables alone; `weight` (of a row) is known and not read
     """
 
     query: str
-    doc: str
+    doc: str | None
     value: str | None
     rank: str | None = None
+    grade: str | None = None
+    mask: str | None = None
+    weight: str | None = None
+    list_weight: str | None = None
 
     @property
     def used(self) -> list[str]:
         """The names of the columns that are read, each once."""
-        names = (self.query, self.doc, self.value, self.rank)
+        names = (self.query, *self.of_rows, self.list_weight)
+        return list(dict.fromkeys(name for name in names if name is not None))
+
+    @property
+    def of_rows(self) -> list[str]:
+        """The names of the columns that say something of a document, not of the query."""
+        names = (self.doc, self.value, self.rank, self.grade, self.mask)
         return list(dict.fromkeys(name for name in names if name is not None))
 
 
@@ -73,13 +114,14 @@ def choose(
     mapped = _mapped(names, role, options, where)
     free = [name for name in names if name not in mapped.values()]
     parts = {part: mapped.get(part) or _only(_candidates(part, role, free), part, where) for part in ROLES[role]}
-    for part in ("query", "doc"):
+    for part in NEEDED[role]:
         if parts[part] is None:
             raise _missing(part, names, where)
-    value = parts["score" if role == "run" else "grade"]
-    columns = Columns(str(parts["query"]), str(parts["doc"]), value, parts.get("rank"))
+    more = {part: parts[part] for part in ("grade", "mask", "weight", "list_weight") if role == "labelled"}
+    value = parts[VALUES[role]]
+    columns = Columns(str(parts["query"]), parts.get("doc"), value, parts.get("rank"), **more)
     if value is None and columns.rank is None and not _is_plain_list(columns, names, role, lists):
-        raise _missing("score" if role == "run" else "grade", names, where)
+        raise _missing(VALUES[role], names, where)
     _refuse_repeated(names, columns, where)
     return columns
 
@@ -121,16 +163,17 @@ def _is_plain_list(columns: Columns, names: Sequence[str], role: Role, lists: Se
 
     Any further column that could be the score or the grade under a name that is not known makes it incomplete.
     """
+    if role == "labelled":
+        return False
     if lists and columns.doc in lists:
         return list(lists) == [columns.doc]
     return role == "qrels" and len(names) == 2
 
 
-def _missing(part: str, names: Sequence[str], where: str) -> InputError:
+def _missing(part: str, names: Sequence[str], where: str) -> MissingColumn:
     known = ", ".join(KNOWN_COLUMNS[part])
-    return InputError(
-        f"no column for {WORDS[part]}; {_list(names)}", where, f"name it: --columns {part}=NAME (known are {known})"
-    )
+    what = f"no column for {WORDS[part]}; {_list(names)}"
+    return MissingColumn(part, what, where, f"name it: --columns {part}=NAME (known are {known})")
 
 
 def _refuse_repeated(names: Sequence[str], columns: Columns, where: str) -> None:

@@ -13,16 +13,19 @@ if TYPE_CHECKING:
 
     from rankeval_cli.readers.source import Input
 
-Role = Literal["run", "qrels"]
+Role = Literal["run", "qrels", "labelled", "weights"]  # labelled: run and judgments in one; weights: of queries
 Progress = Callable[[int], None]  # called with the number of bytes (as stored) read since the last call
 
 # Column names that are understood without --columns, any case, `-` and `_` alike, plurals for list columns.
 KNOWN_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "query": ("query", "qid", "q_id", "query_id", "topic", "user", "user_id"),
+    "query": ("query", "qid", "q_id", "query_id", "topic", "user", "user_id", "indexes"),
     "doc": ("doc", "docid", "docno", "doc_id", "corpus_id", "pid", "passage_id", "item", "item_id"),
-    "score": ("score", "scores", "sim", "prediction"),
-    "grade": ("grade", "relevance", "rel", "label", "rating"),
+    "score": ("score", "scores", "sim", "prediction", "preds"),
+    "grade": ("grade", "relevance", "rel", "label", "rating", "target"),
     "rank": ("rank",),
+    "mask": ("mask",),
+    "weight": ("weight", "sample_weight"),
+    "list_weight": ("list_weight", "query_weight"),
 }
 
 
@@ -31,10 +34,11 @@ class ReadOptions:
     """How the user wants an input read.
 
     format : a name in FORMATS, or None to recognise it
-    columns : role (`query`, `doc`, `score`, `grade`, `rank`) -> column name in the file
+    columns : part (`query`, `doc`, `score`, .., the keys of KNOWN_COLUMNS) -> column name in the file
     grade_map : word -> grade, for grades that are words
     matched : filled by the readers with the roles of `columns` that an input had
     beside : the judgments' input when a run is opened, for layouts whose runs have no ids of their own (LETOR)
+    ignore_label : rows of a labelled table that have this label are left out
     """
 
     format: str | None = None
@@ -42,6 +46,7 @@ class ReadOptions:
     grade_map: Mapping[str, float] | None = None
     matched: set[str] = field(default_factory=set, compare=False)
     beside: Input | None = None
+    ignore_label: float | None = None
 
     def __post_init__(self) -> None:
         for role in self.columns:
@@ -55,11 +60,19 @@ class Table(Protocol):
     A frame of a run has the columns query (String), doc (String), score (Float64), and rank (Int64, null where it is
     no whole number) when `has_rank`; a frame of judgments query, doc (String), grade (Float64). No null elsewhere, no
     NaN. A layout with ranks and no scores gives score = -rank, and the rank.
+
+    A frame of a labelled table has query, doc when `has_doc_ids`, score, grade, rank when `has_rank`, and list_weight
+    (Float64) where the table weighs queries. A row that a mask or `ignore_label` leaves out has neither score nor
+    grade (null); a row with a grade alone is judged and not ranked. A frame of weights has query and weight, which is
+    null where it is no number.
+
+    has_doc_ids : whether the documents have ids of their own; if not, the order of rows must not break ties
     """
 
     path: str
     format: str
     has_rank: bool
+    has_doc_ids: bool
     size_bytes: int | None
     tag: str | None
     warnings: list[str]  # complete once `frames` is used up
@@ -81,7 +94,8 @@ class Format:
     """The declaration of one file format.
 
     name : what --run-format and --qrels-format take
-    run, qrels : one line on the layout in that role, for `rankeval formats`; None where it cannot play it
+    run, qrels, labelled : one line on the layout in that role, for `rankeval formats`; None where it cannot play it.
+        What can hold a labelled table can hold weights
     fits : head of an input, role, options -> whether this format reads it in that role
     open : the input -> a Table
     """
@@ -91,3 +105,8 @@ class Format:
     qrels: str | None
     fits: Callable[[Input, Role, ReadOptions], bool]
     open: Callable[[Input, Role, ReadOptions], Table]
+    labelled: str | None = None
+
+    def plays(self, role: Role) -> bool:
+        """Whether an input of this layout can have that role."""
+        return {"run": self.run, "qrels": self.qrels}.get(role, self.labelled) is not None

@@ -10,7 +10,15 @@ from rankeval_cli.errors import InputError
 from rankeval_cli.readers.columns import Columns
 from rankeval_cli.readers.format import Role
 from rankeval_cli.readers.ids import check_id_type, id_complaint, id_texts, type_name
-from rankeval_cli.readers.values import Reading, check_value_type, floats, value_complaint, whole_ranks
+from rankeval_cli.readers.values import (
+    Reading,
+    check_mask_type,
+    check_value_type,
+    floats,
+    truths,
+    value_complaint,
+    whole_ranks,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,9 +46,16 @@ def check_types(schema: Mapping[str, pl.DataType], columns: Columns, role: Role,
     if lists:
         types = _inner_types(types, lists, columns, where)
     check_id_type(types[columns.query], columns.query, where)
-    check_id_type(types[columns.doc], columns.doc, where)
+    if columns.doc is not None:
+        check_id_type(types[columns.doc], columns.doc, where)
     if columns.value is not None:
         check_value_type(types[columns.value], columns.value, role, where)
+    if columns.grade is not None:
+        check_value_type(types[columns.grade], columns.grade, "qrels", where)
+    if columns.list_weight is not None:
+        check_value_type(types[columns.list_weight], columns.list_weight, "weights", where)
+    if columns.mask is not None:
+        check_mask_type(types[columns.mask], columns.mask, where)
 
 
 def _inner_types(
@@ -48,9 +63,11 @@ def _inner_types(
 ) -> dict[str, pl.DataType]:
     hint = "one row a query has a query id and lists of equal length, one of documents and one of numbers"
     for name in columns.used:
-        if name == columns.query and name in lists:
-            raise InputError(f"column `{name}` holds lists of queries", where, hint)
-        if name != columns.query and name not in lists:
+        is_of_rows = name in columns.of_rows
+        if not is_of_rows and name in lists:
+            noun = "queries" if name == columns.query else "weights of queries"
+            raise InputError(f"column `{name}` holds lists of {noun}", where, hint)
+        if is_of_rows and name not in lists:
             what = f"column `{name}` holds no lists (but {type_name(types[name])}), and `{lists[0]}` does"
             raise InputError(what, where, hint)
     return {name: inner_type(dtype) if name in lists else dtype for name, dtype in types.items()}
@@ -74,7 +91,7 @@ def shape(
     place : where a row of `frame` stands
     Raises InputError for a value that is null, no id, or no number.
     """
-    if not list_columns({columns.doc: frame.schema[columns.doc]}):
+    if not list_columns({name: frame.schema[name] for name in columns.of_rows[:1]}):
         yield _flat(frame, columns, reading, place)
         return
     for part, rows in _unnested(frame, columns, place):
@@ -89,6 +106,8 @@ def find(frame: pl.DataFrame, columns: Columns, query: str, doc: str) -> list[in
     """The rows of a frame (as `shape` takes it) where a pair stands; in list columns one entry an element."""
     import polars as pl
 
+    if columns.doc is None:
+        return []
     rows = frame.select(columns.query, columns.doc).with_row_index(ROW)
     rows = rows.filter(id_texts(rows[columns.query]) == query)
     if list_columns({columns.doc: frame.schema[columns.doc]}):
@@ -101,7 +120,7 @@ def _unnested(frame: pl.DataFrame, columns: Columns, place: Place) -> Iterator[t
     """Parts of a frame of lists with one row an element, and the row of `frame` from which each element came."""
     import polars as pl
 
-    lists = [name for name in columns.used if name != columns.query]
+    lists = columns.of_rows
     frame = frame.with_columns(pl.col(name).cast(pl.List(inner_type(frame.schema[name]))) for name in lists)
     lengths = frame.select(pl.col(name).list.len() for name in lists)
     _refuse_ragged(lengths, place)
@@ -140,42 +159,77 @@ def _flat(
 ) -> pl.DataFrame:
     import polars as pl
 
-    found = {"query": _ids(frame[columns.query], place), "doc": _ids(frame[columns.doc], place)}
-    rank = _ranks(frame, columns) if reading.role == "run" else None
+    left_out = _left_out(frame, columns, reading, place) if reading.role == "labelled" else None
+    reading.tally.unread = columns.weight
+    found = {"query": _ids(frame[columns.query], place)}
+    if columns.doc is not None:
+        found["doc"] = _ids(frame[columns.doc], place, left_out)
+    rank = _ranks(frame, columns) if reading.role in ("run", "labelled") else None
     name = reading.noun
     if columns.value is not None:
-        found[name] = _values(frame[columns.value], reading, place)
+        found[name] = _values(frame[columns.value], reading, reading.role, name, place, left_out)
     elif rank is not None:
         found[name] = _scores_of_ranks(rank, frame, columns, place)
     else:
         found[name] = pl.repeat(1.0, frame.height, dtype=pl.Float64, eager=True)
+    if columns.grade is not None:
+        found["grade"] = _values(frame[columns.grade], reading, "qrels", "grade", place, left_out)
     if rank is not None:
         found["rank"] = rank
-    return pl.DataFrame(found)
+    if columns.list_weight is not None:
+        found["list_weight"] = floats(frame[columns.list_weight], "weights", None, reading.tally)
+    shaped = pl.DataFrame(found)
+    if left_out is None:
+        return shaped
+    return shaped.with_columns(pl.when(~left_out).then(pl.col("score", "grade")))
 
 
-def _ids(ids: pl.Series, place: Place) -> pl.Series:
+def _left_out(frame: pl.DataFrame, columns: Columns, reading: Reading, place: Place) -> pl.Series | None:
+    """The rows of a labelled table that its mask or `ignore_label` leaves out; None when it leaves out none."""
+    options, gone = reading.options, None
+    if columns.mask is not None:
+        kept = truths(frame[columns.mask])
+        if kept.null_count():
+            row = int(kept.is_null().arg_true()[0])
+            value = frame[columns.mask][row]
+            what = "mask is null" if value is None else f"mask `{value}` is neither true nor false"
+            raise InputError(what, place(row), "a mask holds true and false, or 1 and 0")
+        gone = ~kept
+    if options.ignore_label is not None and columns.grade is not None:
+        labels = floats(frame[columns.grade], "qrels", options.grade_map, reading.tally)
+        ignored = (labels == options.ignore_label).fill_null(False)
+        gone = ignored if gone is None else gone | ignored
+    return gone if gone is not None and gone.any() else None
+
+
+def _ids(ids: pl.Series, place: Place, left_out: pl.Series | None = None) -> pl.Series:
     texts = id_texts(ids)
-    if texts.null_count():
-        row = int(texts.is_null().arg_true()[0])
+    bad = texts.is_null() if left_out is None else texts.is_null() & ~left_out
+    if texts.null_count() and bad.any():
+        row = int(bad.arg_true()[0])
         what, hint = id_complaint(ids[row], f"column `{ids.name}`")
         raise InputError(what, place(row), hint)
     return texts
 
 
-def _values(values: pl.Series, reading: Reading, place: Place) -> pl.Series:
-    """The numbers of a column, none of them null or NaN; in judgments none infinite."""
-    role, name = reading.role, reading.noun
+def _values(
+    values: pl.Series, reading: Reading, role: Role, name: str, place: Place, left_out: pl.Series | None
+) -> pl.Series:
+    """The numbers of a column, none of them null or NaN but in rows that are left out; grades are never infinite.
+
+    Weights are checked by who uses them, and can name the query.
+    """
     result = floats(values, role, reading.options.grade_map, reading.tally)
-    if not result.null_count() and result.is_finite().all():
+    if role == "weights" or (not result.null_count() and result.is_finite().all()):
         return result
     bad = result.is_null() | result.is_nan() | (result.is_infinite() if role == "qrels" else False)
-    rows = bad.fill_null(True).arg_true()
+    bad = bad.fill_null(True)
+    rows = (bad if left_out is None else bad & ~left_out).arg_true()
     if len(rows):
         row = int(rows[0])
         what, hint = value_complaint(values[row], role, name if values.name == name else f"{name} (`{values.name}`)")
         raise InputError(what, place(row), hint)
-    reading.tally.infinite += int(result.is_infinite().sum())
+    reading.tally.infinite += int(result.is_infinite().sum()) if role != "qrels" else 0
     return result
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers import jsonlines
-from rankeval_cli.readers.columns import recognised
+from rankeval_cli.readers.columns import MissingColumn, recognised
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.jsontext import DECODER, parse
 from rankeval_cli.readers.nested import (
@@ -29,6 +29,7 @@ from rankeval_cli.readers.nested import (
     places_of,
     rankings,
 )
+from rankeval_cli.readers.recordframes import first_layout, frames_of_records, weights_by_query
 from rankeval_cli.readers.records import RECORD_HINT, RecordLayout, is_record, record_layout, record_piece
 from rankeval_cli.readers.values import Reading
 
@@ -47,16 +48,24 @@ class JsonTable:
 
     format = "json"
     tag: str | None = None
+    has_doc_ids = True
 
     def __init__(self, source: Input, role: Role, options: ReadOptions) -> None:
         self.source, self.role, self.options = source, role, options
         self.path, self.size_bytes = source.path, source.size_bytes
         self.warnings: list[str] = []
         self.has_rank = role == "run" and self._decide_rank()
+        if role == "labelled":
+            layout = self._labelled_layout()
+            self.has_rank, self.has_doc_ids = layout.has_rank, layout.columns.doc is not None
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in the order of the document; InputError names line, keys or entry."""
         reading = Reading(self.role, self.options)
+        if self.role in ("labelled", "weights"):
+            yield from frames_of_records(self._records(progress), reading)
+            self.warnings[:] = reading.tally.warnings()
+            return
         notes: list[str] = []
         for where, document in self._documents(progress):
             notes += _repeated_queries(document)
@@ -84,6 +93,21 @@ class JsonTable:
                 record_layout(first, self.role, self.options, where).has_rank
             )
         return decided
+
+    def _labelled_layout(self) -> RecordLayout:
+        where, record = next(self._records(None), (self.source.where(), None))
+        return first_layout(record, Reading(self.role, self.options), where)
+
+    def _records(self, progress: Progress | None) -> Iterator[tuple[str, Any]]:
+        """The records of labelled tables and weights, each with its place."""
+        for where, document in self._documents(progress):
+            if is_object(document) and not is_record(document, self.role, self.options):
+                if self.role == "labelled":
+                    hint = "a labelled table is an array of records with query, score and label"
+                    raise MissingColumn("grade", "is an object that holds no labels", where, hint)
+                document = weights_by_query(document)
+            entries = document if is_list(document) else [document]
+            yield from ((f"{where}, entry {entry:,}", record) for entry, record in enumerate(entries, 1))
 
     def _documents(self, progress: Progress | None) -> Iterator[tuple[str, Any]]:
         """The document of each part that is not empty."""
@@ -226,6 +250,7 @@ FORMATS = (
         qrels="the same with a grade (or score)",
         fits=jsonlines.fits,
         open=jsonlines.JsonLinesTable,
+        labelled="the same with a score and a label (grade); also without doc",
     ),
     Format(
         name="json",
@@ -234,5 +259,6 @@ FORMATS = (
         qrels="{query: {document: grade}}, {query: [relevant document, ...]} or an array of records",
         fits=_fits_document,
         open=JsonTable,
+        labelled="an array of records with query, score and label (grade)",
     ),
 )

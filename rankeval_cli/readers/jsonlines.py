@@ -21,6 +21,7 @@ from rankeval_cli.readers.nested import (
     places_of,
     rankings,
 )
+from rankeval_cli.readers.recordframes import first_layout, frames_of_records
 from rankeval_cli.readers.records import RECORD_HINT, RecordLayout, is_record, record_layout, record_piece
 from rankeval_cli.readers.values import Reading
 
@@ -37,18 +38,23 @@ class JsonLinesTable:
 
     format = "jsonl"
     tag: str | None = None
+    has_doc_ids = True
 
     def __init__(self, source: Input, role: Role, options: ReadOptions) -> None:
         self.source, self.role, self.options = source, role, options
         self.path, self.size_bytes = source.path, source.size_bytes
         self.warnings: list[str] = []
         self.layout = self._first_layout()
-        self.has_rank = role == "run" and self.layout is not None and self.layout.has_rank
+        self.has_rank = role != "qrels" and self.layout is not None and self.layout.has_rank
+        if self.layout is not None:
+            self.has_doc_ids = self.layout.columns.doc is not None
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time; InputError names the line."""
         reading = Reading(self.role, self.options)
-        for path, numbered in self._chunks(progress):
+        if self.role in ("labelled", "weights"):
+            yield from frames_of_records(self._records(progress), reading)
+        for path, numbered in self._chunks(progress) if self.role in ("run", "qrels") else ():
             yield from frames_of(self._pieces(path, numbered, reading), reading, self.has_rank, partial(_line, path))
         self.warnings[:] = reading.tally.warnings()
 
@@ -70,6 +76,8 @@ class JsonLinesTable:
             record = parse(line, where, number)
             if not is_object(record):
                 raise InputError(f"is {named(record)}, not an object", place, RECORD_HINT)
+            if self.role in ("labelled", "weights"):
+                return first_layout(record, Reading(self.role, self.options), place)
             is_ranking = all(kind_of(held) == "scores" for _, held in items(record))
             return None if is_ranking else record_layout(record, self.role, self.options, place)
         raise InputError("is empty", where, RECORD_HINT)
@@ -77,6 +85,11 @@ class JsonLinesTable:
     def _chunks(self, progress: Progress | None) -> Iterator[tuple[str, Iterator[tuple[int, bytes]]]]:
         for chunk in self.source.chunks(progress):
             yield chunk.path, _numbered(chunk.data, chunk.first_line)
+
+    def _records(self, progress: Progress | None) -> Iterator[tuple[str, Any]]:
+        for path, numbered in self._chunks(progress):
+            for number, line in numbered:
+                yield f"{path}:{number}", parse(line, path, number)
 
     def _pieces(self, path: str, numbered: Iterator[tuple[int, bytes]], reading: Reading) -> Iterator[Piece]:
         for number, line in numbered:

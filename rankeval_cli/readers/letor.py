@@ -100,6 +100,7 @@ class LetorQrels:
 
     def __init__(self, source: Input, role: Role, options: ReadOptions) -> None:
         self.source, self.options = source, options
+        self.has_doc_ids = _has_docids(source)
         self.path, self.size_bytes = source.path, source.size_bytes
         self.warnings: list[str] = []
 
@@ -136,6 +137,7 @@ class LetorRun:
             what = "holds one score a line, without queries and documents, and the judgments are no LETOR file"
             raise InputError(what, source.where(), RUN_HINT)
         self.source, self.labels, self.options = source, options.beside, options
+        self.has_doc_ids = _has_docids(options.beside)
         self.warnings: list[str] = []
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
@@ -193,6 +195,11 @@ def is_labels(source: Input) -> bool:
     """Whether each line of the head begins with a label and `qid:`."""
     fields = [line.split(None, 2) for line in _head_lines(source)]
     return bool(fields) and all(len(some) > 1 and some[1].startswith(b"qid:") for some in fields)
+
+
+def _has_docids(source: Input) -> bool:
+    """Whether the first label has a docid; then all have one, or `labels_of` says which has none."""
+    return any(_DOCID.search(line) for line in _head_lines(source)[:1])
 
 
 def _is_scores(source: Input) -> bool:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers import pandas
-from rankeval_cli.readers.columns import choose, recognised
+from rankeval_cli.readers.columns import NEEDED, choose, recognised
 from rankeval_cli.readers.format import Progress, ReadOptions, Role, Table
 from rankeval_cli.readers.frames import check_types, find, list_columns, shape
 from rankeval_cli.readers.nested import frames_of, items, key_path, kind_of, places_of, rankings
+from rankeval_cli.readers.recordframes import frames_of_records
 from rankeval_cli.readers.records import RECORD_HINT, record_layout, record_piece
 from rankeval_cli.readers.values import Reading
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rankeval_cli.readers.nested import Piece
 
 FRAME_ROWS = 500_000
+LABELLED_HINT = "give the judgments too, or columns or records with query, score and label"
 TYPES_HINT = "give a path, a dict {query: {document: number}}, or a Polars, pandas or Arrow table"
 
 
@@ -44,6 +46,8 @@ def open_object(obj: Any, role: Role, options: ReadOptions, name: str) -> Table:
     if isinstance(obj, Mapping):
         if _is_columns(obj, role, options):
             return _columns_table(obj, role, options, name)
+        if role == "labelled":
+            raise InputError("is a dictionary that names no columns, so it holds no labels", name, LABELLED_HINT)
         return DictTable(obj, role, options, name)
     if isinstance(obj, Iterable) and not isinstance(obj, (str, bytes)):
         return RecordsTable(list(obj), role, options, name)
@@ -68,7 +72,8 @@ class FrameTable:
         self.columns = choose(list(names), role, options, name, list_columns(schema))
         check_types(schema, self.columns, role, name)
         self.frame = frame.select(self.columns.used)
-        self.has_rank = role == "run" and (self.columns.rank is not None or self.columns.value is None)
+        self.has_rank = role != "qrels" and (self.columns.rank is not None or self.columns.value is None)
+        self.has_doc_ids = self.columns.doc is not None
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in order, a part at a time; InputError names row and column."""
@@ -130,7 +135,7 @@ def _arrow_table(obj: Any, role: Role, options: ReadOptions, name: str) -> Frame
 def _is_columns(obj: Mapping[Any, Any], role: Role, options: ReadOptions) -> bool:
     """Whether a dict holds columns; a dict of queries is one of dicts, or has no query and document among its names."""
     names = [key for key in obj if isinstance(key, str)]
-    has_names = len(names) == len(obj) and {"query", "doc"} <= recognised(names, role, options)
+    has_names = len(names) == len(obj) and set(NEEDED[role]) <= recognised(names, role, options)
     return has_names and not any(isinstance(values, Mapping) for values in obj.values())
 
 
@@ -154,6 +159,7 @@ class DictTable:
 
     format = "dict"
     tag: str | None = None
+    has_doc_ids = True
     size_bytes: int | None = None
 
     def __init__(self, obj: Mapping[Any, Any], role: Role, options: ReadOptions, name: str) -> None:
@@ -193,12 +199,17 @@ class RecordsTable:
         self.records, self.role, self.options, self.path = records, role, options, name
         self.warnings: list[str] = []
         self.layout = record_layout(self._record(0), role, options, name) if records else None
-        self.has_rank = role == "run" and self.layout is not None and self.layout.has_rank
+        self.has_rank = role != "qrels" and self.layout is not None and self.layout.has_rank
+        self.has_doc_ids = self.layout is None or self.layout.columns.doc is not None
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in order; InputError names the entry and the key."""
         reading = Reading(self.role, self.options)
-        yield from frames_of(self._pieces(reading), reading, self.has_rank, self._place)
+        if self.role in ("labelled", "weights"):
+            records = ((f"{self.path}, entry {i + 1:,}", self._record(i)) for i in range(len(self.records)))
+            yield from frames_of_records(records, reading)
+        else:
+            yield from frames_of(self._pieces(reading), reading, self.has_rank, self._place)
         self.warnings[:] = reading.tally.warnings()
 
     def locate(self, query: str, doc: str) -> list[str]:

@@ -48,7 +48,8 @@ class ParquetTable:
         schema, where = self._schema(source.parts[0]), source.where()
         self.columns = choose(list(schema), role, options, where, list_columns(schema))
         check_types(schema, self.columns, role, where)
-        self.has_rank = role == "run" and (self.columns.rank is not None or self.columns.value is None)
+        self.has_rank = role != "qrels" and (self.columns.rank is not None or self.columns.value is None)
+        self.has_doc_ids = self.columns.doc is not None
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in the order of parts, batch by batch; InputError names part, row and column."""
@@ -174,6 +175,7 @@ FORMATS = (
         name="parquet",
         run="a file, a folder of parts or a glob; columns query, doc and score, or lists of them, one row a query",
         qrels="the same with a grade, as on Hugging Face (which calls it score)",
+        labelled="the same with a score and a label (grade); also without doc",
         fits=_fits,
         open=ParquetTable,
     ),

@@ -56,7 +56,7 @@ def record_layout(record: Any, role: Role, options: ReadOptions, where: str) -> 
     names = [str(key) for key, _ in items(record)]
     lists = [str(key) for key, value in items(record) if is_list(value)]
     columns = choose(names, role, options, where, lists)
-    return RecordLayout(columns, columns.doc in lists)
+    return RecordLayout(columns, columns.of_rows[0] in lists)
 
 
 def record_piece(record: Any, layout: RecordLayout, reading: Reading, number: int, where: str) -> Piece:
@@ -77,7 +77,7 @@ def record_piece(record: Any, layout: RecordLayout, reading: Reading, number: in
     query = checked_id(record[columns.query], lambda: where, f"`{columns.query}`")
     if layout.lists:
         return _list_piece(record, query, layout, reading, number, where)
-    doc = checked_id(record[columns.doc], lambda: where, f"`{columns.doc}`")
+    doc = checked_id(record[str(columns.doc)], lambda: where, f"`{columns.doc}`")
     rank = None if columns.rank is None else whole_rank(record[columns.rank])
     value = 1.0
     if columns.value is not None:
@@ -90,14 +90,14 @@ def record_piece(record: Any, layout: RecordLayout, reading: Reading, number: in
 def _list_piece(
     record: Mapping[str, Any], query: str, layout: RecordLayout, reading: Reading, number: int, where: str
 ) -> Piece:
-    columns = layout.columns
+    columns, doc_column = layout.columns, str(layout.columns.doc)
     for name in columns.used[1:]:
         if not is_list(record[name]):
             raise InputError(f"`{name}` is {named(record[name])}, not a list", where, f"`{columns.doc}` is one")
-        if len(record[name]) != len(record[columns.doc]):
-            what = f"`{columns.doc}` has length {len(record[columns.doc]):,} and `{name}` length {len(record[name]):,}"
+        if len(record[name]) != len(record[doc_column]):
+            what = f"`{columns.doc}` has length {len(record[doc_column]):,} and `{name}` length {len(record[name]):,}"
             raise InputError(what, where, "lists in one record are equally long")
-    docs = record[columns.doc]
+    docs = record[doc_column]
     if columns.value is None and columns.rank is None:
         return ranking(query, docs, "ranks", reading, key_path(where, columns.doc))._replace(number=number)
     ids = [checked_id(doc, partial(key_path, where, columns.doc, i)) for i, doc in enumerate(docs)]

@@ -18,8 +18,18 @@ if TYPE_CHECKING:
     import polars as pl
 
 SEE_FORMATS = "`rankeval formats` shows what can be read"
-NOUNS: dict[Role, str] = {"run": "a run", "qrels": "judgments"}
-CONTENTS: dict[Role, str] = {"run": "no results", "qrels": "no judgments"}
+NOUNS: dict[Role, str] = {
+    "run": "a run",
+    "qrels": "judgments",
+    "labelled": "a labelled table",
+    "weights": "weights",
+}
+CONTENTS: dict[Role, str] = {
+    "run": "no results",
+    "qrels": "no judgments",
+    "labelled": "no results",
+    "weights": "no weights",
+}
 MIN_FRACTIONS = 20  # more distinct fractional values than that are scores, not grades
 GRADES = (-2, 10)  # whole numbers in this range may all be grades
 _FOREIGN = {
@@ -50,22 +60,18 @@ def recognise(source: Input, role: Role, options: ReadOptions) -> Format:
 
 def fitting(source: Input, role: Role, options: ReadOptions) -> Format | None:
     """The first format that fits the content, None when none does."""
-    fits = (format for format in FORMATS if _plays(format, role) and format.fits(source, role, options))
+    fits = (format for format in FORMATS if format.plays(role) and format.fits(source, role, options))
     return next(fits, None)
-
-
-def _plays(format: Format, role: Role) -> bool:
-    return (format.run if role == "run" else format.qrels) is not None
 
 
 def _named(name: str, role: Role) -> Format:
     known = {format.name: format for format in FORMATS}
-    fitting = [format.name for format in FORMATS if _plays(format, role)]
+    fitting = [format.name for format in FORMATS if format.plays(role)]
     found = known.get(name.lower())
     if found is None:
         hint = did_you_mean(name, fitting) or f"formats are {', '.join(fitting)}"
         raise UsageError(f"unknown format `{shown(name)}`", hint=hint)
-    if not _plays(found, role):
+    if not found.plays(role):
         what = f"{NOUNS[role]} cannot have the format `{found.name}`"
         raise UsageError(what, hint=f"formats of {NOUNS[role]} are {', '.join(fitting)}")
     return found

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers import letor, parquet
-from rankeval_cli.readers.cells import Layout, Text, cells_of, exact, fast
-from rankeval_cli.readers.columns import choose, recognised
+from rankeval_cli.readers.cells import Layout, Text, cells_of, exact, fast, listed, parsed
+from rankeval_cli.readers.columns import NEEDED, choose, recognised
 from rankeval_cli.readers.delimited import NEWLINE, Place, count, headers_by_separator, read_header
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
+from rankeval_cli.readers.frames import shape
 from rankeval_cli.readers.values import Reading, parse_number
 
 if TYPE_CHECKING:
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 
 CSV_SEPARATORS = (",", ";", "|")
 TSV_SEPARATORS = ("\t",)
+EXAMPLES: dict[Role, str] = {
+    "run": "query,doc,score",
+    "qrels": "query,doc,grade",
+    "labelled": "query,score,label",
+    "weights": "query,weight",
+}
 ALL_SEPARATORS = (*TSV_SEPARATORS, *CSV_SEPARATORS)
 T = TypeVar("T")
 _CSV_NAME = re.compile(r"\.csv(?:\.\w+)?$", re.IGNORECASE)
@@ -40,12 +48,14 @@ class DelimitedTable:
         separators = TSV_SEPARATORS if name == "tsv" else ALL_SEPARATORS
         self.separator = _separator(source, role, options, separators)
         self.layout = self._layout(source.head(), source.where())
-        self.has_rank = role == "run" and self.layout.columns.rank is not None
+        self.has_rank = role != "qrels" and self.layout.columns.rank is not None
+        self.has_doc_ids = self.layout.columns.doc is not None
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time; InputError names the line."""
         reading = Reading(self.role, self.options)
-        for frame in self._walk(partial(_frame, reading), progress):
+        read = partial(_typed if self.role in ("labelled", "weights") else _frame, reading)
+        for frame in self._walk(read, progress):
             if frame.height:
                 yield frame
         self.warnings[:] = reading.tally.warnings()
@@ -61,13 +71,13 @@ class DelimitedTable:
 
     def _layout(self, data: bytes, where: str) -> Layout:
         header = read_header(data, self.separator, where)
-        is_named = {"query", "doc"} <= recognised(header.names, self.role, self.options)
+        is_named = set(NEEDED[self.role]) <= recognised(header.names, self.role, self.options)
         if not is_named and any(parse_number(name) is not None for name in header.names):
             shown = self.separator.join(header.names)[:80]
             raise InputError(
                 f"no header: the first line is `{shown}`",
                 f"{where}:{header.num_lines}",
-                "begin the file with a line of column names, such as query,doc,score",
+                f"begin the file with a line of column names, such as {EXAMPLES[self.role]}",
             )
         return Layout(header, choose(header.names, self.role, self.options, where))
 
@@ -102,6 +112,21 @@ def _frame(reading: Reading, text: Text) -> tuple[pl.DataFrame, Place]:
     return exact(text, reading, place), place
 
 
+def _typed(reading: Reading, text: Text) -> tuple[pl.DataFrame, Place]:
+    """As `_frame`, for labelled tables and weights."""
+    import polars as pl
+
+    whole = text if text.is_last else _whole(text)
+    raw = parsed(whole, reading)
+    if raw is not None:
+        with suppress(InputError):  # then the other way finds it again, and can name the line
+            done = Place(len(whole.data), count(whole.data, NEWLINE))
+            return pl.concat(shape(raw, text.layout.columns, reading, str)), done
+    place = Place()
+    raw, lines = listed(text, place)
+    return pl.concat(shape(raw, text.layout.columns, reading, lambda row: f"{text.path}:{lines[row]}")), place
+
+
 def _whole(text: Text) -> Text:
     """The text up to the last line end with an even number of quotes before it: there a record ends, as a rule."""
     stop = len(text.data)
@@ -114,11 +139,13 @@ def _whole(text: Text) -> Text:
 
 
 def _places(query: str, doc: str, text: Text) -> tuple[list[str], Place]:
+    if text.layout.columns.doc is None:
+        return [], Place(len(text.data), count(text.data, NEWLINE))
     needles = [id.replace('"', '""').encode() for id in (query, doc)]
     if b'"' not in text.data and not all(needle in text.data for needle in needles):
         return [], Place(len(text.data), count(text.data, NEWLINE))
     place, columns = Place(), text.layout.columns
-    ids = text.layout.at(columns.query), text.layout.at(columns.doc)
+    ids = text.layout.at(columns.query), text.layout.at(str(columns.doc))
     found = [
         f"{text.path}:{line}"
         for line, cells in cells_of(text, place)
@@ -140,7 +167,7 @@ def _fits(source: Input, role: Role, options: ReadOptions, separators: tuple[str
     """Whether the first line is a header: it names query and document, or one role and nothing that is a number."""
     for header in headers_by_separator(source.head(), separators, source.where()):
         found = recognised(header.names, role, options)
-        if {"query", "doc"} <= found:
+        if set(NEEDED[role]) <= found:
             return True
         if found and all(parse_number(name) is None for name in header.names):
             return True
@@ -162,6 +189,7 @@ FORMATS = (
         qrels="columns query, doc and grade (or score), in any order; or query and doc alone, each relevant",
         fits=_fits_csv,
         open=lambda source, role, options: DelimitedTable(source, role, options, "csv"),
+        labelled="columns query, score and label (grade), perhaps doc, mask, list_weight; between them as above",
     ),
     Format(
         name="tsv",
@@ -169,6 +197,7 @@ FORMATS = (
         qrels="columns query, doc and grade (or score), in any order, as in BEIR; or query and doc alone",
         fits=lambda source, role, options: _fits(source, role, options, TSV_SEPARATORS),
         open=lambda source, role, options: DelimitedTable(source, role, options, "tsv"),
+        labelled="columns query, score and label (grade), perhaps doc, mask, list_weight; a tab between them",
     ),
     *parquet.FORMATS,
     *letor.FORMATS,

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 class TextTable:
     """A text file as a `Table` (see there)."""
 
+    has_doc_ids = True
+
     def __init__(self, source: Input, plan: Plan) -> None:
         self._source, self._plan = source, plan
         self.path, self.format, self.size_bytes = source.path, plan.layout.format, source.size_bytes

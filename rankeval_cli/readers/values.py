@@ -11,6 +11,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import InputError
+from rankeval_cli.readers.columns import VALUES
 from rankeval_cli.readers.format import ReadOptions, Role
 from rankeval_cli.readers.ids import type_name
 
@@ -29,10 +30,12 @@ class Tally:
 
     infinite : infinite scores
     rounded : whole numbers beyond 2^53 that float64 cannot hold
+    unread : a column of a labelled table that is known and not read: its weights of rows
     """
 
     infinite: int = 0
     rounded: int = 0
+    unread: str | None = None
 
     def warnings(self) -> list[str]:
         """One line a kind, none where nothing was met."""
@@ -43,6 +46,8 @@ class Tally:
         if self.rounded:
             what = "1 score is" if self.rounded == 1 else f"{self.rounded:,} scores are"
             lines.append(f"{what} beyond 2^53 and had to be rounded: those that differ only there are ties")
+        if self.unread:
+            lines.append(f"column `{self.unread}` holds weights of rows and is not used: list_weight weighs queries")
         return lines
 
 
@@ -57,7 +62,7 @@ class Reading:
     @property
     def noun(self) -> str:
         """What the numbers are called, and the name of their column."""
-        return "score" if self.role == "run" else "grade"
+        return VALUES[self.role]
 
 
 def parse_number(text: str) -> float | None:
@@ -148,8 +153,17 @@ def check_value_type(dtype: pl.DataType, column: str, role: Role, where: str) ->
         return
     if role == "qrels" and isinstance(dtype, (pl.Boolean, pl.Categorical, pl.Enum)):
         return
-    name = "scores" if role == "run" else "grades"
+    name = f"{VALUES[role]}s"
     raise InputError(f"column `{column}` holds {name} of type {type_name(dtype)}", where, f"{name} are numbers")
+
+
+def check_mask_type(dtype: pl.DataType, column: str, where: str) -> None:
+    """Refuse a column type that cannot hold a mask: InputError naming column and type."""
+    import polars as pl
+
+    if not (dtype.is_numeric() or isinstance(dtype, (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Null))):
+        what = f"column `{column}` holds a mask of type {type_name(dtype)}"
+        raise InputError(what, where, "a mask holds true and false, or 1 and 0")
 
 
 def floats(values: pl.Series, role: Role, grade_map: Mapping[str, float] | None, tally: Tally) -> pl.Series:
@@ -168,7 +182,7 @@ def floats(values: pl.Series, role: Role, grade_map: Mapping[str, float] | None,
     if isinstance(dtype, pl.Decimal):
         return values.cast(pl.String).cast(pl.Float64)
     result = values.cast(pl.Float64)
-    if dtype.is_integer() and role == "run":
+    if dtype.is_integer() and role in ("run", "labelled"):
         tally.rounded += _count_rounded(values)
     return result
 
@@ -193,6 +207,17 @@ def _count_rounded(values: pl.Series) -> int:
         return 0
     back = values.cast(pl.Float64).cast(pl.Int128, strict=False)
     return int((back != values.cast(pl.Int128, strict=False)).fill_null(True).sum())
+
+
+def truths(values: pl.Series) -> pl.Series:
+    """A column of a mask as Boolean: true, false, 1, 0, also as text; null where a value is none of these."""
+    import polars as pl
+
+    if isinstance(values.dtype, pl.Boolean):
+        return values
+    texts = values.cast(pl.String).str.strip_chars(" \t").str.to_lowercase()
+    known = {"true": True, "false": False, "1": True, "0": False, "1.0": True, "0.0": False}
+    return texts.replace_strict(known, default=None, return_dtype=pl.Boolean)
 
 
 def whole_ranks(values: pl.Series) -> pl.Series:

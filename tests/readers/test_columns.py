@@ -9,19 +9,22 @@ from rankeval_cli.readers.format import KNOWN_COLUMNS, ReadOptions, Role
 KNOWN = [(part, name) for part, names in KNOWN_COLUMNS.items() for name in names]
 
 
+LABELLED_ALONE = ("mask", "weight", "list_weight")
+
+
 @pytest.mark.parametrize(("part", "name"), KNOWN, ids=[name for _, name in KNOWN])
 @pytest.mark.parametrize(
     "change", [str, str.upper, str.title, lambda name: name.replace("_", "-"), lambda name: name + "s"]
 )
 def test_known_names_in_any_spelling_play_their_role(part: str, name: str, change: object) -> None:
-    role: Role = "qrels" if part == "grade" else "run"
+    role: Role = "qrels" if part == "grade" else "labelled" if part in LABELLED_ALONE else "run"
     assert callable(change)
     written = change(name)
-    others = {"query": "qid", "doc": "docno", "score" if role == "run" else "grade": "score"}
+    others = {"query": "qid", "doc": "docno", "grade" if role == "qrels" else "score": "score"}
+    others |= {"grade": "label"} if role == "labelled" else {}
     names = [*(other for key, other in others.items() if key != part), written]
     columns = choose(names, role, ReadOptions(), "")
-    found = {"query": columns.query, "doc": columns.doc, "rank": columns.rank}
-    assert found.get(part, columns.value) == written
+    assert getattr(columns, "value" if part in ("score", "grade") else part) == written
     assert part in recognised(names, role, ReadOptions())
 
 
