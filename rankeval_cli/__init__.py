@@ -11,6 +11,7 @@ report.to_dict()        # what `-f json` prints
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.model import DEFAULT_MEASURES, Report, Rules
@@ -24,22 +25,24 @@ __all__ = ["Report", "Rules", "evaluate", "read_qrels", "read_run"]
 
 def evaluate(
     run: Any,
-    qrels: Any,
+    qrels: Any = None,
     measures: str | Iterable[str] = (),
     *,
     gates: Iterable[str] = (),
     columns: Mapping[str, str] | None = None,
     run_format: str | None = None,
     qrels_format: str | None = None,
+    weights: Any = None,
     **rules: Any,
 ) -> Report:
     """Score one run, or a list of runs, against judgments, as the program does.
 
     run : a path, a dict `{query: {document: score}}`, or a Polars, pandas or Arrow table; or a list of these
-    qrels : the same with grades
+    qrels : the same with grades; left out when `run` is one labelled table, with columns for query, score and label
     measures : as on the command line, such as `["mrr@10", "P(rel=2)@5"]`; the program's default when empty
     gates : expressions that must hold, such as `"mrr@10 >= 0.35"`; the verdicts are in `Report.gates`
     columns : role (query, doc, score, grade, rank) -> column name, where names are not the usual ones
+    weights : weights of the queries in means: a path, a dict `{query: weight}`, or a table of query and weight
     rules : fields of `Rules`, such as `ties="random", seed=1, relevance_level=2`
 
     Raises RankevalError, whose text is what the program prints. Warnings are in `Report.warnings`.
@@ -55,15 +58,19 @@ def evaluate(
     from rankeval_cli.readers import ReadOptions
 
     words = [measures] if isinstance(measures, str) else list(measures)
+    if weights is not None:
+        rules["weights"] = str(weights) if isinstance(weights, (str, PurePath)) else "weights"
     in_force = _rules(rules)
     request = Request(
-        runs=tuple(run) if isinstance(run, (list, tuple)) else (run,),
+        runs=tuple(run) if isinstance(run, (list, tuple)) and qrels is not None else (run,),
         qrels=qrels,
         metrics=parse_all(words or DEFAULT_MEASURES),
         rules=in_force,
         gates=tuple(parse_gate(gate) for gate in gates),
         run_options=ReadOptions(run_format, columns or {}),
         qrels_options=ReadOptions(qrels_format, columns or {}, in_force.grade_map),
+        given=frozenset(rules),
+        weights=weights,
     )
     return flow_evaluate(request)
 

@@ -52,6 +52,7 @@ class Aligner:
         self.variants = _spelling_variants(judgments)
         self.variants_of = _row_starts(self.variants, len(judgments.queries))
         self.facts = Facts.empty(len(judgments.queries))
+        self.query_names: pl.Series | None = None
 
     def align(self, block: Block) -> Ranked:
         """Order each ranking of the block and mark its judged documents.
@@ -118,7 +119,7 @@ class Aligner:
 
     def _without_excluded(self, rows: _Rows) -> _Rows:
         docs = rows.frame["doc"]
-        own = pl.Series(self.judgments.queries, dtype=pl.String)[rows.query].hash(DOC_SEED).to_numpy()
+        own = self._names(rows.query).hash(DOC_SEED).to_numpy()
         hits = np.flatnonzero(rows.doc_hash == np.repeat(own, rows.lengths))
         if len(hits):
             query = rows.query_of_row()[hits]
@@ -127,7 +128,7 @@ class Aligner:
         self.facts.self_hits += len(hits)
         gone = _mask(hits if self.rules.exclude_self else hits[:0], rows.frame.height)
         if self.exclude is not None:
-            names = pl.Series(self.judgments.queries, dtype=pl.String)[rows.query_of_row()]
+            names = self._names(rows.query_of_row())
             pairs = pl.DataFrame({"query": names, "doc": docs, "row": np.arange(len(docs))})
             found = pairs.join(self.exclude, on=["query", "doc"], how="semi")["row"].to_numpy()
             gone |= _mask(found, len(docs))
@@ -250,9 +251,15 @@ class Aligner:
     def _keys(self, rows: _Rows) -> pl.Series:
         """(N,) as `pair_keys`, from one hash a query; made once."""
         if rows.keys is None:
-            names = pl.Series(self.judgments.queries, dtype=pl.String)[rows.query]
+            names = self._names(rows.query)
             rows.keys = pl.Series(np.repeat(names.hash(QUERY_SEED).to_numpy(), rows.lengths) ^ rows.doc_hash)
         return rows.keys
+
+    def _names(self, query: Rows) -> pl.Series:
+        """The ids of some queries."""
+        if self.query_names is None:
+            self.query_names = pl.Series(self.judgments.queries, dtype=pl.String)
+        return self.query_names[query]
 
     def _ideal(self, query: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         starts = self.judgments.ideal_offsets
@@ -316,7 +323,8 @@ class _Rows:
     def keep(self, kept: NDArray[np.bool_]) -> _Rows:
         before = np.concatenate(([0], np.cumsum(kept)))
         frame = self.frame.filter(pl.Series(kept))
-        return _Rows(frame, self.query, before[self.offsets].astype(np.int64), self.doc_hash[kept])
+        hashes = None if self.hashes is None else self.hashes[kept]
+        return _Rows(frame, self.query, before[self.offsets].astype(np.int64), hashes)
 
 
 @dataclass(frozen=True)

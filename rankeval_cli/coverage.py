@@ -28,6 +28,7 @@ class Facts:
     judged_share : float64 (Q,)    judged documents in the top min(k, n) over min(k, n); NaN where nothing is ranked
     unjudged : ids of queries that only the run holds
     spellings : (id in the run, judged id) that differ only in case, blanks or leading zeros
+    num_with_relevant : judged queries with a grade at the relevance level, where judgments come with the run; else None
     """
 
     answered: NDArray[np.bool_]
@@ -42,11 +43,19 @@ class Facts:
     rank_reversed: int = 0
     constant: int = 0
     spellings: list[tuple[str, str]] = field(default_factory=list)
+    num_with_relevant: int | None = None
 
     @classmethod
     def empty(cls, num_queries: int) -> Facts:
         """Nothing noticed yet."""
         return cls(np.zeros(num_queries, np.bool_), np.full(num_queries, np.nan))
+
+    def grow(self, num_queries: int) -> None:
+        """Make room for judged queries that come with the run, and so are answered."""
+        self.answered = np.ones(num_queries, np.bool_)
+        if len(self.judged_share) < num_queries:
+            room = np.full(2 * num_queries - len(self.judged_share), np.nan)
+            self.judged_share = np.concatenate((self.judged_share, room))
 
     def note_constant(self, offsets: Places, score: Floats) -> None:
         """Count the queries in which all scores are equal. offsets (Q+1,), score (N,) in rank order."""
@@ -90,12 +99,15 @@ def coverage_of(judgments: Judgments, facts: Facts, rules: Rules, k: int) -> Cov
     """What the report carries on one run; k is the cutoff at which ties and judged documents were counted."""
     shares = facts.judged_share[~np.isnan(facts.judged_share)].tolist()
     missing = int(np.count_nonzero(~facts.answered))
+    with_relevant = facts.num_with_relevant
+    if with_relevant is None:
+        with_relevant = num_at_level(judgments.ideal_offsets, judgments.ideal, rules.relevance_level)
     return Coverage(
         judged=len(judgments.queries),
         answered=len(judgments.queries) - missing,
         missing=missing,
         unjudged=len(facts.unjudged),
-        no_relevant=len(judgments.queries) - _num_with_relevant(judgments, rules.relevance_level),
+        no_relevant=len(judgments.queries) - with_relevant,
         k=k,
         judged_at_k=math.fsum(shares) / len(shares) if shares else None,
         tied_at_k=facts.tied,
@@ -104,9 +116,10 @@ def coverage_of(judgments: Judgments, facts: Facts, rules: Rules, k: int) -> Cov
     )
 
 
-def _num_with_relevant(judgments: Judgments, level: float) -> int:
-    highest = np.append(judgments.ideal, -1.0)[judgments.ideal_offsets[:-1]]
-    some = np.diff(judgments.ideal_offsets) > 0
+def num_at_level(ideal_offsets: Places, ideal: Floats, level: float) -> int:
+    """How many queries have a grade of at least `level`. ideal : descending in each query"""
+    highest = np.append(ideal, -1.0)[ideal_offsets[:-1]]
+    some = np.diff(ideal_offsets) > 0
     return int(np.count_nonzero(some & (highest >= level)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,8 +33,11 @@ ShowProgress = Callable[[str, int | None], AbstractContextManager["Progress"]]
 class Request:
     """One evaluation: what to read, what to measure, by which rules.
 
-    runs, qrels : paths, or Python objects (dicts of dicts, Polars, pandas or Arrow tables)
+    runs, qrels : paths, or Python objects (dicts of dicts, Polars, pandas or Arrow tables); without qrels the only run
+        is a labelled table
     metrics : what the report shows; a gate's own metrics are computed besides
+    given : names of the rules that the user gave; the others may follow from what is read
+    weights : query -> weight, or another object that holds them; `rules.weights` is a path, or what to call the object
     """
 
     runs: tuple[Any, ...]
@@ -44,6 +47,8 @@ class Request:
     gates: tuple[Gate, ...] = ()
     run_options: ReadOptions = field(default_factory=ReadOptions)
     qrels_options: ReadOptions = field(default_factory=ReadOptions)
+    given: frozenset[str] = frozenset()
+    weights: Any = None
 
 
 def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Report:
@@ -54,11 +59,16 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     from rankeval_cli.judgments import load_judgments
 
     show = show_progress or (lambda label, size: nullcontext(lambda read: None))
-    rules = request.rules
     if not request.runs:
         raise UsageError("there is no run to score", hint="give one run or more")
+    if request.qrels is None:
+        return _evaluate_labelled(request, show)
     names = _unique_names([_path(run, f"run{i}") for i, run in enumerate(request.runs, 1)])
     tables, qrels = _open_all(request, names)
+    request = replace(request, rules=_rules_in_force(request, tables))
+    rules, weights = request.rules, _weights(request)
+    if rules.ignore_label is not None:
+        raise UsageError("--ignore-label is for labelled tables", hint="leave it out, or choose --judged-only")
     with show(qrels.path, qrels.size_bytes) as progress:
         judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, progress)
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
@@ -66,13 +76,90 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     runs, verdicts, warnings = [], [], list(judgments.warnings)
     for name, table in zip(names, tables, strict=True):
         with show(name, table.size_bytes) as progress:
-            run, noticed = _score_run(name, table, judgments, metrics, rules, exclude, progress)
+            run, noticed = _score_run(name, table, judgments, metrics, rules, exclude, weights, progress)
         verdicts += [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
         runs.append(_only_asked(run, request.metrics))
         warnings += noticed
     _check_columns(request)
     warnings = [*_spelling_warnings(request), *warnings]
     return _report(request, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
+
+
+def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
+    """As `evaluate`, for one table that is run and judgments."""
+    from rankeval_cli.labelled import LabelledAligner, finished, labels_of
+    from rankeval_cli.readers.labelled import open_labelled
+
+    if len(request.runs) > 1:
+        raise UsageError("several runs without judgments", hint="score one labelled table at a time")
+    source, name = _opened(request.runs[0]), _unique_names([_path(request.runs[0], "run1")])[0]
+    options = replace(
+        request.run_options, grade_map=request.qrels_options.grade_map, ignore_label=request.rules.ignore_label
+    )
+    table = open_labelled(source, options, name)
+    rules, metrics = _rules_in_force(request, [table]), _with_gates(request.metrics, request.gates)
+    weights = _weights(request)
+    labels = labels_of(table, name, rules, any(metric.measure.needs_highest(metric) for metric in metrics))
+    exclude, k = None if rules.exclude is None else read_pairs(rules.exclude), _cutoff(metrics)
+    make, check = partial(LabelledAligner, table, labels, rules, k, exclude), partial(_check_labelled, table)
+    with show(table.path, table.size_bytes) as progress:
+        facts, scores = score_run(table, labels, metrics, rules, make, check, progress=progress)
+    judgments, scores = finished(labels, scores)
+    if weights is None and scores.weights is not None:
+        rules = replace(rules, weights="list_weight")
+    run, warnings = _run_report(name, table, judgments, facts, _weighed(scores, judgments, weights, rules), rules, k)
+    request = replace(request, rules=rules)
+    _check_columns(request)
+    warnings = [*_spelling_warnings(request), *judgments.warnings, *warnings]
+    verdicts = [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
+    return _report(request, judgments, (_only_asked(run, request.metrics),), tuple(verdicts), tuple(warnings))
+
+
+def _check_labelled(table: Table, facts: Facts) -> None:
+    if not facts.rows:
+        raise InputError("holds no row that counts", table.path, "look at its mask, and at --ignore-label")
+
+
+def _rules_in_force(request: Request, tables: Iterable[Table]) -> Rules:
+    """The rules, with another tie rule where documents have no ids that could break ties.
+
+    Raises UsageError when the user asked for ids to break them.
+    """
+    rules = request.rules
+    nameless = [table.path for table in tables if not table.has_doc_ids]
+    if not nameless or rules.ties not in ("docid", "docid-asc"):
+        return rules
+    if "ties" in request.given:
+        hint = "choose --ties random or file, or name the column: --columns doc=NAME"
+        raise UsageError(f"--ties {rules.ties} needs document ids, and {nameless[0]} has none", hint=hint)
+    return replace(rules, ties="random")
+
+
+def _weights(request: Request) -> dict[str, float] | None:
+    """The weights of queries that the user gave, from memory or a file."""
+    from rankeval_cli.readers.weights import read_weights
+
+    source = request.rules.weights if request.weights is None else request.weights
+    return None if source is None else read_weights(source)
+
+
+def _weighed(scores: Scores, judgments: Judgments, weights: Mapping[str, float] | None, rules: Rules) -> Scores:
+    """The scores with the weights of their queries; those of the user win over those of a table.
+
+    Raises InputError naming a judged query that has no weight, or when every weight is 0.
+    """
+    import numpy as np
+
+    if weights is not None:
+        missing = [query for query in judgments.queries if query not in weights]
+        if missing:
+            more = f" ({len(missing):,} such queries)" if len(missing) > 1 else ""
+            what = f"no weight for the judged query `{missing[0]}`{more}"
+            raise InputError(what, rules.weights, "give every judged query a weight; 0 leaves it out")
+        scores = replace(scores, weights=np.array([weights[query] for query in scores.queries], dtype=np.float64))
+    if scores.weights is not None and len(scores.queries) and not scores.weights.any():
+        raise InputError("every judged query has weight 0", rules.weights, "give one query or more a weight above 0")
+    return scores
 
 
 def _check_columns(request: Request) -> None:
@@ -174,18 +261,31 @@ def _score_run(
     metrics: tuple[Metric, ...],
     rules: Rules,
     exclude: pl.DataFrame | None,
+    weights: Mapping[str, float] | None,
     progress: Progress,
 ) -> tuple[RunReport, list[str]]:
     """One run's report and its warnings."""
     from rankeval_cli.align import Aligner
+
+    k = _cutoff(metrics)
+    make, check = partial(Aligner, table, judgments, rules, k, exclude), partial(_check_run, table, judgments, rules)
+    facts, scores = score_run(table, judgments, metrics, rules, make, check, progress=progress)
+    return _run_report(name, table, judgments, facts, _weighed(scores, judgments, weights, rules), rules, k)
+
+
+def _cutoff(metrics: Iterable[Metric]) -> int:
+    """The rank at which ties and judged documents are counted."""
+    return max((metric.cutoff for metric in metrics if metric.cutoff), default=DEFAULT_CUTOFF)
+
+
+def _run_report(
+    name: str, table: Table, judgments: Judgments, facts: Facts, scores: Scores, rules: Rules, k: int
+) -> tuple[RunReport, list[str]]:
     from rankeval_cli.coverage import coverage_of, warnings_of
     from rankeval_cli.inference import summarize
 
-    k = max((metric.cutoff for metric in metrics if metric.cutoff), default=DEFAULT_CUTOFF)
-    make, check = partial(Aligner, table, judgments, rules, k, exclude), partial(_check_run, table, judgments, rules)
-    facts, scores = score_run(table, judgments, metrics, rules, make, check, progress=progress)
     coverage = coverage_of(judgments, facts, rules, k)
-    source = Source(name, table.path, table.format, facts.rows, table.tag)
+    source = Source(name, table.path, table.format, facts.rows, table.tag, table.has_doc_ids)
     run = RunReport(source, coverage, summarize(scores, rules), scores)
     return run, [f"{name}: {warning}" for warning in [*table.warnings, *warnings_of(coverage, facts, judgments, rules)]]
 

@@ -56,6 +56,7 @@ class Rules:
     grade_map: Mapping[str, float] | None = None
     exclude_self: bool = False
     exclude: str | None = None
+    ignore_label: float | None = None
     weights: str | None = None
     depth: int | None = None
     aggregate: Aggregate = "mean"
@@ -86,6 +87,12 @@ class Rules:
 
 _RANGES: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], bool], str], ...] = (
     ("relevance_level", Real, lambda level: 0 <= level < math.inf, "a grade of 0 or more"),
+    (
+        "ignore_label",
+        (Real, NoneType),
+        lambda label: label is None or math.isfinite(label),
+        "a label, such as -100",
+    ),
     ("depth", (Integral, NoneType), lambda depth: depth is None or depth >= 1, "a whole number of 1 or more"),
     ("confidence", Real, lambda share: 0 < share < 1, "a number between 0 and 1, such as 0.95"),
     ("resamples", Integral, lambda n: 1 <= n <= MAX_RESAMPLES, f"a whole number from 1 to {MAX_RESAMPLES:,}"),
@@ -104,6 +111,7 @@ class Source:
     rows : judgments or results read
     format : name of the layout, such as `trec` or `csv`
     tag : the tag of a TREC run, from its last line; None where the layout has none
+    has_doc_ids : whether documents have ids of their own
     """
 
     name: str
@@ -111,6 +119,7 @@ class Source:
     format: str
     rows: int
     tag: str | None = None
+    has_doc_ids: bool = True
 
 
 @dataclass(frozen=True)

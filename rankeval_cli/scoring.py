@@ -42,6 +42,7 @@ class Scorer:
 
     def add(self, ranked: Ranked) -> None:
         """Score one block."""
+        self._make_room(ranked)
         views = _Views(ranked, self.rules.judged_only)
         for row, metric in enumerate(self.metrics):
             view = views.get(metric.judged_only, self.gains[row], metric)
@@ -54,7 +55,7 @@ class Scorer:
     def finish(self, answered: NDArray[np.bool_]) -> Scores:
         """All values; `--missing skip` takes the unanswered queries out. answered : bool (judged queries,)"""
         kept = answered if self.rules.missing == "skip" else np.ones(len(answered), np.bool_)
-        values, by_policy = self.values[:, kept], self.by_policy[:, kept]
+        values, by_policy = self.values[:, : len(kept)][:, kept], self.by_policy[:, : len(kept)][:, kept]
         nan_policy = self.rules.no_relevant == "nan"
         undefined = np.isnan(values) & (~by_policy | nan_policy)
         return Scores(
@@ -64,6 +65,14 @@ class Scorer:
             tuple(np.count_nonzero(undefined, axis=1).tolist()),
             tuple(nan_policy and bool(row.any()) for row in by_policy),
         )
+
+    def _make_room(self, ranked: Ranked) -> None:
+        """Widen the matrices for queries that were not known before (judgments that come with the run)."""
+        need, have = int(ranked.query.max(initial=-1)) + 1, self.values.shape[1]
+        if need > have:
+            room = (len(self.metrics), 2 * need - have)
+            self.values = np.concatenate((self.values, np.full(room, np.nan)), axis=1)
+            self.by_policy = np.concatenate((self.by_policy, np.zeros(room, np.bool_)), axis=1)
 
     def level(self, metric: Metric) -> float:
         """The grade from which a document is relevant for this metric."""

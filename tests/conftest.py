@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 from dropin import DropIn
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("RANKEVAL_SHARED", ROOT.parent / "shared"))
 SHARED_PARTS = ("real", "trec_eval_data")
+
+
+settings.register_profile("no deadline", deadline=None)  # a busy machine is no failure
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @takes(MeasureOptions, RuleOptions, FileOptions, IntervalOptions, OutputOptions, GateOptions)
 def evaluate(
     paths: list[str],
+    given: frozenset[str],
     measures: MeasureOptions,
     rules: RuleOptions,
     files: FileOptions,
@@ -43,7 +44,7 @@ def evaluate(
 
     reporter = find(output.format) if output.format else default(is_terminal(sys.stdout))
     targets = [(path, for_path(path, reporter)) for path in output.output]
-    request = _request(paths, measures, rules, files, intervals, gates)
+    request = _request(paths, given, measures, rules, files, intervals, gates)
     report = _evaluated(request, output)
     _write(report, reporter, targets, output)
     _tell(report, output, gates)
@@ -52,6 +53,7 @@ def evaluate(
 
 def _request(
     paths: list[str],
+    given: frozenset[str],
     measures: MeasureOptions,
     rules: RuleOptions,
     files: FileOptions,
@@ -81,15 +83,17 @@ def _request(
         ),
         run_options=ReadOptions(files.run_format, columns),
         qrels_options=ReadOptions(files.qrels_format, columns, grade_map or None),
+        given=given,
     )
 
 
-def _files(paths: list[str], qrels: str | None) -> tuple[tuple[str, ...], str]:
+def _files(paths: list[str], qrels: str | None) -> tuple[tuple[str, ...], str | None]:
+    """Runs and judgments; no judgments when a single file is given, which is then a labelled table."""
     if qrels is None and len(paths) > 1:
         return tuple(paths[:-1]), paths[-1]
-    if qrels is not None and paths:
+    if paths:
         return tuple(paths), qrels
-    missing = "the judgments are missing" if paths else "a run and the judgments are missing"
+    missing = "a run and the judgments are missing" if qrels is None else "a run is missing"
     raise UsageError(missing, hint="rankeval RUN... QRELS -m mrr@10 ndcg@10; rankeval --help shows every option")
 
 

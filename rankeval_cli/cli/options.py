@@ -6,11 +6,11 @@ A field of `RuleOptions` has the name of the field of `Rules` that it sets.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
 from rankeval_cli.model import (
     DEFAULT_MEASURES,
@@ -122,6 +122,14 @@ class RuleOptions:
         str | None,
         Option(metavar="FILE", help="Drop these query, document pairs from rankings.", rich_help_panel=RULES),
     ] = Rules.exclude
+    ignore_label: Annotated[
+        float | None,
+        Option(metavar="G", help="Leave out the rows of a labelled table that have this label.", rich_help_panel=RULES),
+    ] = Rules.ignore_label
+    weights: Annotated[
+        str | None,
+        Option(metavar="FILE", help="Weigh queries in means: two columns, query and weight.", rich_help_panel=RULES),
+    ] = Rules.weights
 
 
 @dataclass(frozen=True)
@@ -139,7 +147,7 @@ class FileOptions:
     ] = None
     columns: Annotated[
         list[str],
-        Option(metavar="ROLE=NAME,...", help="Column names: query=, doc=, score=, grade=, rank=.",
+        Option(metavar="ROLE=NAME,...", help="Column names: query=, doc=, score=, grade=, rank=, mask=, list_weight=.",
                rich_help_panel=FILES, show_default=False),
     ] = field(default_factory=list)  # fmt: skip
     grade_map: Annotated[
@@ -211,18 +219,25 @@ class GateOptions:
 
 Files = Annotated[
     list[str] | None,
-    Argument(metavar="RUN... QRELS", help="One or more runs, and the judgments last.", autocompletion=complete_words),
-]
+    Argument(metavar="RUN... QRELS", help="One or more runs, and the judgments last; or one labelled table alone.",
+             autocompletion=complete_words),
+]  # fmt: skip
 
 
 def takes(*records: type[Any]) -> Callable[[Command], Command]:
-    """Give a command the options of several records: it is called with `files` and one filled record each."""
+    """Give a command the options of several records.
+
+    It is called with `files`, the names of the options that the user gave, and one filled record each.
+    """
 
     def decorate(command: Command) -> Command:
-        def call(files: list[str] | None = None, **values: Any) -> int:
-            return command(files or [], *(_filled(record, values) for record in records))
+        def call(context: Context, files: list[str] | None = None, **values: Any) -> int:
+            return command(files or [], _given(context, values), *(_filled(record, values) for record in records))
 
-        parameters = [_parameter("files", Files, None)]
+        parameters = [
+            inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context),
+            _parameter("files", Files, None),
+        ]
         for record in records:
             hints = get_type_hints(record, include_extras=True)
             parameters += [_parameter(option.name, hints[option.name], _default(option)) for option in fields(record)]
@@ -236,6 +251,12 @@ def takes(*records: type[Any]) -> Callable[[Command], Command]:
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _given(context: Context, names: Iterable[str]) -> frozenset[str]:
+    """The options that do not have their value by default."""
+    sources = {name: context.get_parameter_source(name) for name in names}
+    return frozenset(name for name, source in sources.items() if source is not None and source.name != "DEFAULT")
 
 
 def _default(option: Field[Any]) -> Any:

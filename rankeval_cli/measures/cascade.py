@@ -115,6 +115,7 @@ ERR = Measure(
     ),
     undefined=("no_gain",),
     gain=_stop_map,
+    needs_highest=lambda metric: metric.params["max"] is None,
     uses_level=False,
     ir_measures="ERR",
     examples=("err@20", "err(max=4)@20", "err:max=3"),

@@ -164,6 +164,7 @@ class Measure:
         kernel never sees them, which on runs of 1,000 documents is most of its work
     gain : metric, highest grade of the whole qrels -> GainMap; None for measures of plain grades. An explicit
         `(rel=)` on a measure with gains is applied by the scoring (lower grades get gain 0, also in the ideal).
+    needs_highest : metric -> whether `gain` looks at the highest grade
     discount : metric -> Discount
     uses_level : whether -l/--relevance-level changes the value (false for dcg, ndcg, err)
     encode : metric -> the kernel's parameters as floats
@@ -194,6 +195,7 @@ class Measure:
     is_binary: Callable[[Metric], bool] = lambda metric: False
     needs_tail: Callable[[Metric], bool] = lambda metric: True
     gain: Callable[[Metric, float], GainMap] | None = None
+    needs_highest: Callable[[Metric], bool] = lambda metric: False
     discount: Callable[[Metric], Discount] | None = None
     uses_level: bool = True
     encode: Callable[[Metric], tuple[float, ...]] = lambda metric: ()

@@ -16,7 +16,8 @@ SEEN_AS_ZERO = 1e-9  # the tolerance of decisions
 def summary_lines(report: Report) -> list[str]:
     """The coverage of each run, one line a run, and one line of rules in force and layouts found."""
     names = len(report.runs) > 1
-    return [*(_coverage(run, names) for run in report.runs), f"{rules_line(report)}; {layouts_line(report)}"]
+    coverage = [_coverage(run, names) for run in report.runs]
+    return [*coverage, *_ties_without_ids(report), f"{rules_line(report)}; {layouts_line(report)}"]
 
 
 def note_lines(report: Report) -> list[str]:
@@ -40,6 +41,16 @@ def _coverage(run: RunReport, with_name: bool) -> str:
     if undefined:
         parts.append(f"undefined: {', '.join(undefined)}")
     return (f"{visible(run.name)}: " if with_name else "") + "; ".join(parts)
+
+
+def _ties_without_ids(report: Report) -> list[str]:
+    """What orders equal scores where it cannot be the document id."""
+    nameless = [visible(run.name) for run in report.runs if not run.source.has_doc_ids]
+    if not nameless:
+        return []
+    has = "has" if len(nameless) == 1 else "have"
+    rule = f"--ties {report.rules.ties}" + (f", --seed {report.rules.seed}" if report.rules.ties == "random" else "")
+    return [f"{', '.join(nameless)} {has} no document ids: {rule} orders equal scores"]
 
 
 def rules_line(report: Report) -> str:
@@ -66,7 +77,8 @@ def _plain(value: Any) -> str:
 def layouts_line(report: Report) -> str:
     """The layout found in each file."""
     sources = [report.qrels, *(run.source for run in report.runs)]
-    return "files: " + ", ".join(f"{visible(source.name)} {visible(source.format)}" for source in sources)
+    shown = dict.fromkeys(f"{visible(source.name)} {visible(source.format)}" for source in sources)
+    return "files: " + ", ".join(shown)
 
 
 def verdict_word(verdict: Verdict) -> str:

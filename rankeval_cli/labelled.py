@@ -1,0 +1,299 @@
+"""Align a labelled table block by block: it brings its own judgments, and only those of one block are held."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from rankeval_cli.align import Aligner, _offsets, _Order, _Rows
+from rankeval_cli.coverage import num_at_level
+from rankeval_cli.errors import InputError, UsageError
+from rankeval_cli.judgments import grade_text
+from rankeval_cli.model import Judgments, Ranked, Rules, Scores, Source
+from rankeval_cli.readers.weights import check_weight
+from rankeval_cli.sorting import falling, falling_order, tied_places
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankeval_cli.readers.blocks import Block
+    from rankeval_cli.readers.format import Table
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+SHOWN_QUERIES = 3
+
+
+@dataclass
+class Noted:
+    """What is kept of judgments whose block is gone.
+
+    rows : judged rows
+    with_relevant : queries with a grade at the relevance level
+    empty : queries without a row that counts
+    weights, digests : of `Labels.queries`, in that order; 32 bytes a digest
+    """
+
+    rows: int = 0
+    with_relevant: int = 0
+    empty: list[str] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.__init__()  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class Labels(Judgments):
+    """The judgments of a labelled table: `queries` grows with every block, `frame` and `ideal` stay empty.
+
+    highest : the highest grade of the whole table, looked for only when a measure needs it
+    """
+
+    highest: float = 0.0
+    noted: Noted = field(default_factory=Noted)
+
+    @property
+    def max_grade(self) -> float:
+        """The highest grade in the whole table; 0.0 when no grade is positive, or no measure needs it."""
+        return self.highest
+
+
+def labels_of(table: Table, name: str, rules: Rules, needs_highest: bool) -> Labels:
+    """The judgments of a table of which nothing has been read; it is read once when the highest grade is needed.
+
+    Raises UsageError when a rule needs document ids, and the table has none.
+    """
+    if not table.has_doc_ids and (rules.exclude_self or rules.exclude is not None):
+        option = "--exclude-self" if rules.exclude_self else "--exclude"
+        hint = "leave it out, or name the column: --columns doc=NAME"
+        raise UsageError(f"{option} needs document ids, and {table.path} has none", hint=hint)
+    schema = {"query": pl.UInt32, "doc": pl.String, "grade": pl.Float64, "key": pl.UInt64}
+    source = Source(name, table.path, table.format, 0, has_doc_ids=table.has_doc_ids)
+    highest = _highest(table) if needs_highest else 0.0
+    return Labels(source, [], pl.DataFrame(schema=schema), np.zeros(1, np.int64), np.empty(0), "", highest=highest)
+
+
+def _highest(table: Table) -> float:
+    grades = [frame["grade"].max() for frame in table.frames()]
+    return max((grade for grade in grades if isinstance(grade, float)), default=0.0)
+
+
+class LabelledAligner(Aligner):
+    """Aligns the blocks of a labelled table; a new one begins the judgments anew.
+
+    Where there are no document ids, equal scores are told apart by --ties random or file. `random` numbers the rows of
+    a query by score and grade first, so that the order of lines plays no part in it.
+    """
+
+    def __init__(self, table: Table, labels: Labels, rules: Rules, k: int, exclude: pl.DataFrame | None = None) -> None:
+        labels.queries.clear()  # the table is read again when its queries do not stand together
+        labels.noted.clear()
+        super().__init__(table, labels, rules, k, exclude)
+        self.facts.num_with_relevant = 0
+        self.noted = labels.noted
+        self.first = 0  # index of the block's first query
+        self.names = pl.Series(dtype=pl.String)  # of the block's queries
+        self.goals = (np.zeros(1, np.int64), np.empty(0))
+
+    def align(self, block: Block) -> Ranked:
+        """Order each ranking of the block by its scores; its labels are its judgments.
+
+        Raises InputError for a document that stands twice in a ranking (under `--duplicates error`), a negative grade
+        under `--negative error`, and weights that differ within a query.
+        """
+        rows = self._labelled_rows(block)
+        if self.table.has_doc_ids:
+            rows = self._without_duplicates(rows)
+        self._note_judgments(rows)
+        if self.table.has_doc_ids:
+            rows = self._without_excluded(rows)
+        scored = rows.frame["score"].is_not_null()
+        rows = rows if scored.all() else rows.keep(scored.to_numpy())
+        return self._ranked(rows, self._order(rows))
+
+    def _labelled_rows(self, block: Block) -> _Rows:
+        """The rows that count, of the queries that have any; grade NaN where `--negative drop` leaves none."""
+        rows = _Rows(block.frame, np.arange(len(block.queries)), block.offsets)
+        if rows.frame["grade"].null_count():
+            rows = rows.keep(rows.frame["grade"].is_not_null().to_numpy())
+        rows = self._without_negative(rows, block.queries)
+        judged = np.concatenate(([0], np.cumsum(~np.isnan(rows.frame["grade"].to_numpy()))))
+        some = np.diff(judged[rows.offsets]) > 0
+        names = [query for query, is_judged in zip(block.queries, some.tolist(), strict=True) if is_judged]
+        if len(names) < len(block.queries):
+            self.noted.empty += [query for query, is_judged in zip(block.queries, some, strict=True) if not is_judged]
+            lengths = rows.lengths
+            frame = rows.frame.filter(pl.Series(np.repeat(some, lengths)))
+            rows = _Rows(frame, rows.query[some], _offsets(lengths[some]))
+        return self._numbered(rows, names)
+
+    def _numbered(self, rows: _Rows, names: list[str]) -> _Rows:
+        """The same rows, the queries with their indices among all that have been read."""
+        self.first = len(self.judgments.queries)
+        self.judgments.queries.extend(names)
+        self.names = pl.Series(names, dtype=pl.String)
+        self.facts.grow(len(self.judgments.queries))
+        self.facts.rows += rows.frame.height
+        return _Rows(rows.frame, np.arange(self.first, len(self.judgments.queries)), rows.offsets)
+
+    def _without_negative(self, rows: _Rows, queries: list[str]) -> _Rows:
+        grade = rows.frame["grade"].to_numpy()
+        rule, negative = self.rules.negative, grade < 0
+        if rule == "unjudged" or not negative.any():
+            return rows
+        if rule == "error":
+            row = int(np.flatnonzero(negative)[0])
+            query = queries[int(rows.query_of_row()[row])]
+            what = f"grade `{grade_text(float(grade[row]))}` of query `{query}` is negative"
+            raise InputError(what, self.table.path, "choose --negative unjudged, nonrelevant or drop")
+        other = np.where(negative, 0.0 if rule == "nonrelevant" else np.nan, grade)
+        return _Rows(rows.frame.with_columns(grade=pl.Series(other)), rows.query, rows.offsets)
+
+    def _note_judgments(self, rows: _Rows) -> None:
+        grade = rows.frame["grade"].to_numpy() + 0.0  # -0.0 is 0
+        ordered = falling(grade, rows.offsets)  # NaN last
+        kept = np.concatenate(([0], np.cumsum(ordered >= 0)))
+        self.goals = (kept[rows.offsets].astype(np.int64), np.ascontiguousarray(ordered[ordered >= 0]))
+        with_relevant = num_at_level(*self.goals, self.rules.relevance_level)
+        self.facts.num_with_relevant = (self.facts.num_with_relevant or 0) + with_relevant
+        self.noted.rows += int(np.count_nonzero(~np.isnan(grade)))
+        if "doc" in rows.frame.columns:
+            self.noted.digests += _digests_of_documents(rows, grade)
+        else:
+            self.noted.digests += _digests_of_grades(ordered, rows.offsets)
+        if "list_weight" in rows.frame.columns:
+            self.noted.weights += self._list_weights(rows)
+
+    def _list_weights(self, rows: _Rows) -> list[float]:
+        """One weight a query; InputError naming a query that has two, or one that is none."""
+        column = rows.frame["list_weight"]
+        weights = column.to_numpy()  # null is NaN
+        first = weights[rows.offsets[:-1]]
+        differs = weights != np.repeat(first, rows.lengths)
+        bad = rows.query_of_row()[differs | ~((weights >= 0) & np.isfinite(weights))]
+        if len(bad):
+            query = self.judgments.queries[int(bad[0])]
+            for weight in column.filter(pl.Series(rows.query_of_row() == bad[0])):
+                check_weight(query, weight, self.table.path)
+            raise InputError(f"query `{query}` has two weights", self.table.path, "give each query one weight")
+        found: list[float] = first.tolist()
+        return found
+
+    def _sorted(self, rows: _Rows, bad: Places, score: Floats) -> Places:
+        if self.table.has_doc_ids:
+            return super()._sorted(rows, bad, score)
+        place = np.repeat(np.arange(len(rows.query)), rows.lengths)[bad]
+        offsets = np.flatnonzero(np.concatenate(([True], place[1:] != place[:-1], [True])))
+        perm = falling_order(score, offsets)
+        places, runs = tied_places(score[perm], offsets)
+        if len(places):
+            first = np.repeat(offsets[:-1], np.diff(offsets))[places]
+            perm[places] = self._tied(rows, bad, perm[places], runs, places - first, rows.query[place[places]])
+        return perm
+
+    def _tied(self, rows: _Rows, bad: Places, members: Places, runs: Places, number: Places, query: Places) -> Places:
+        """The members of runs of equal scores in order of the tie rule.
+
+        members : places into `bad`; runs, number, query : for each place of a tied row the number of its run, how many
+            rows of the query stand above it, and the index of the query
+        """
+        if self.rules.ties == "file":
+            return members[np.lexsort((bad[members], runs))]
+        grade = rows.frame["grade"].to_numpy()[bad[members]]
+        members = members[np.lexsort((-grade, runs))]  # those of equal grade cannot be told apart, and need not be
+        keys = self._keys_of_numbers(query, number)
+        if self.rules.ties == "rank":
+            return members[np.lexsort((keys, rows.frame["rank"].cast(pl.Float64).to_numpy()[bad[members]], runs))]
+        return members[np.lexsort((keys, runs))]
+
+    def _keys_of_numbers(self, query: Places, number: Places) -> NDArray[np.uint64]:
+        """A hash of (seed, query, number of the row in it) for each tied row, the same on every machine."""
+        seed, names = f"{self.rules.seed}\t", self.judgments.queries
+        digests = [
+            hashlib.blake2b(f"{seed}{names[i]}\t{n}".encode(), digest_size=8).digest()
+            for i, n in zip(query.tolist(), number.tolist(), strict=True)
+        ]
+        return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
+
+    def _grades(self, rows: _Rows, order: _Order) -> tuple[Floats, NDArray[np.uint8]]:
+        grade = rows.frame["grade"].to_numpy()[order.perm] + 0.0
+        is_judged = grade >= 0
+        status = np.where(is_judged, 2, np.where(np.isnan(grade), 0, 1)).astype(np.uint8)
+        self.facts.judged_found += int(np.count_nonzero(status))
+        return np.where(is_judged, grade, -1.0), status
+
+    def _ideal(self, query: Places) -> tuple[Places, Floats]:
+        return self.goals
+
+    def _names(self, query: Places) -> pl.Series:
+        return self.names[query - self.first]
+
+    def _ranks(self, rows: _Rows) -> Floats:
+        rank = rows.frame["rank"]
+        if rank.null_count() and not self.table.has_doc_ids:
+            query = self.judgments.queries[int(rows.query_of_row()[rank.is_null().to_numpy()][0])]
+            what = f"a rank in query `{query}` is no whole number"
+            raise InputError(what, self.table.path, "order by score instead")
+        return super()._ranks(rows)
+
+    def unanswered(self) -> Ranked:
+        """No query: each one has a row."""
+        none, offsets = np.empty(0), np.zeros(1, np.int64)
+        return Ranked(np.empty(0, np.int64), offsets, none, np.empty(0, np.uint8), none, offsets, none)
+
+
+def finished(labels: Labels, scores: Scores) -> tuple[Labels, Scores]:
+    """Judgments and scores once the table has been read, queries in ascending byte order."""
+    noted = labels.noted
+    order = pl.Series(labels.queries, dtype=pl.String).arg_sort().to_numpy()
+    queries = [labels.queries[i] for i in order.tolist()]
+    weights = np.array(noted.weights)[order] if noted.weights else None
+    source = replace(labels.source, rows=noted.rows)
+    digest = hashlib.sha256(b"".join(_entry(labels.queries[i], noted.digests[i]) for i in order.tolist())).hexdigest()
+    warnings = _warnings(noted)
+    return (
+        replace(labels, source=source, queries=queries, digest=f"sha256:{digest}", warnings=warnings),
+        replace(scores, queries=queries, values=scores.values[:, order], weights=weights),
+    )
+
+
+def _warnings(noted: Noted) -> tuple[str, ...]:
+    if not noted.empty:
+        return ()
+    shown = ", ".join(sorted(noted.empty)[:SHOWN_QUERIES]) + (", ..." if len(noted.empty) > SHOWN_QUERIES else "")
+    count = f"{len(noted.empty):,} {'query has' if len(noted.empty) == 1 else 'queries have'}"
+    return (f"{count} no row that counts and {'is' if len(noted.empty) == 1 else 'are'} left out: {shown}",)
+
+
+def _entry(query: str, digest: bytes) -> bytes:
+    return query.encode() + b"\t" + digest + b"\n"
+
+
+def _digests_of_grades(ordered: Floats, offsets: Places) -> list[bytes]:
+    """sha256 of the grades of each query, highest first, as little-endian doubles. ordered : NaN last in each query"""
+    kept = np.concatenate(([0], np.cumsum(~np.isnan(ordered))))[offsets].tolist()
+    data = memoryview(ordered[~np.isnan(ordered)].astype("<f8").view(np.uint8).data)
+    return [hashlib.sha256(data[8 * a : 8 * b]).digest() for a, b in pairwise(kept)]
+
+
+def _digests_of_documents(rows: _Rows, grade: Floats) -> list[bytes]:
+    """sha256 of the lines (document, grade) of each query, sorted by bytes."""
+    judged = ~np.isnan(grade)
+    distinct = sorted(set(grade[judged].tolist()))
+    texts = pl.Series([grade_text(value) for value in distinct], dtype=pl.String)
+    text = texts[np.searchsorted(distinct, grade[judged])]
+    docs = rows.frame["doc"].filter(pl.Series(judged))
+    lines = pl.DataFrame({"query": rows.query_of_row()[judged], "doc": docs, "text": text})
+    line = pl.concat_str("doc", "text", separator="\t") + "\n"
+    sorted_lines = lines.select("query", line=line).sort("query", "line")
+    joined = sorted_lines.group_by("query", maintain_order=True).agg(pl.col("line").str.join(""))
+    return [hashlib.sha256(text.encode()).digest() for text in joined["line"]]

@@ -1,0 +1,64 @@
+"""Sort many short lists that stand one after another, all lists of one length at a time.
+
+Sorting all rows by (list, value) compares lists that are in order already: 20,000,000 rows in lists of 20 take NumPy's
+`lexsort` six times as long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+
+def falling(values: Floats, offsets: Places) -> Floats:
+    """The values of each list, highest first, NaN last. values : (N,), offsets : (lists + 1,)"""
+    out = np.empty(len(values))
+    for at in _by_length(offsets):
+        out[at] = -np.sort(-values[at], axis=1)
+    return out
+
+
+def falling_order(values: Floats, offsets: Places) -> Places:
+    """(N,) the place of the highest value of each list, then of the next one; equal values in any order."""
+    out = np.empty(len(values), np.int64)
+    for at in _by_length(offsets):
+        out[at] = np.take_along_axis(at, np.argsort(-values[at], axis=1), axis=1)
+    return out
+
+
+def tied_places(values: Floats, offsets: Places) -> tuple[Places, Places]:
+    """The places at which a list has a value that a neighbour has too, and for each the number of its run of equals.
+
+    values : (N,), each list in order; offsets : (lists + 1,)
+    """
+    same = values[1:] == values[:-1]
+    borders = offsets[1:-1] - 1
+    same[borders[(borders >= 0) & (borders < len(same))]] = False
+    tied = np.zeros(len(values), np.bool_)
+    tied[1:] |= same
+    tied[:-1] |= same
+    places = np.flatnonzero(tied)
+    runs = np.concatenate(([0], np.cumsum(~same)))[: len(values)]
+    return places, runs[places]
+
+
+def _by_length(offsets: Places) -> Iterator[Places]:
+    """For each length of list the places of its rows, (lists, length)."""
+    lengths = np.diff(offsets)
+    order = np.argsort(lengths, kind="stable")
+    ends = np.flatnonzero(np.diff(lengths[order], append=-1))
+    start = 0
+    for end in ends.tolist():
+        of_length = order[start : end + 1]
+        length = int(lengths[of_length[0]])
+        if length:
+            yield offsets[of_length][:, None] + np.arange(length)
+        start = end + 1
