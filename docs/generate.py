@@ -194,8 +194,8 @@ def formats_table() -> str:
     from rankeval_cli.readers import FORMATS
 
     return table(
-        ("format", "run", "qrels"),
-        [(code(layout.name), layout.run or "–", layout.qrels or "–") for layout in FORMATS],
+        ("format", "run", "qrels", "one table for both"),
+        [(code(layout.name), layout.run or "–", layout.qrels or "–", layout.labelled or "–") for layout in FORMATS],
     )
 
 

@@ -37,6 +37,7 @@ def formats() -> int:
     for layout in FORMATS:
         rows += [(layout.name, "run", layout.run)] if layout.run else []
         rows += [(layout.name if not layout.run else "", "qrels", layout.qrels)] if layout.qrels else []
+        rows += [("", "one table", layout.labelled)] if layout.labelled else []
     reports = [(reporter.name, " ".join(reporter.suffixes), reporter.title) for reporter in REPORTERS]
     write_lines(["Layouts read (--run-format, --qrels-format):", *_aligned(rows), ""])
     write_lines(["Reports written (-f, -o):", *_aligned(reports)])
