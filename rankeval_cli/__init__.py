@@ -14,13 +14,23 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from rankeval_cli.arrays import from_positives, from_rankings
 from rankeval_cli.model import DEFAULT_MEASURES, Report, Rules
 
 if TYPE_CHECKING:
     import polars as pl
 
 __version__ = "0.1.0"
-__all__ = ["Report", "Rules", "evaluate", "read_qrels", "read_run"]
+__all__ = [
+    "Report",
+    "Rules",
+    "evaluate",
+    "evaluate_arrays",
+    "from_positives",
+    "from_rankings",
+    "read_qrels",
+    "read_run",
+]
 
 
 def evaluate(
@@ -73,6 +83,38 @@ def evaluate(
         weights=weights,
     )
     return flow_evaluate(request)
+
+
+def evaluate_arrays(
+    scores: Any,
+    labels: Any,
+    index: Any = None,
+    mask: Any = None,
+    weights: Any = None,
+    measures: str | Iterable[str] = (),
+    **rules: Any,
+) -> Report:
+    """Score rankings that are given as arrays.
+
+    scores : (Q, N), one row a query; or (rows,) with `index`; or a list of lists of any lengths; or what
+        `from_rankings` gives. Query ids are then `0`, `1`, ..
+    labels : grades, of the same shape; or (N,), the labels of every row of a batch
+    index : (rows,), the query of each row, text or whole numbers; without it flat scores are one query
+    mask : of the same shape as scores, true where an item counts; where it is false score and label may be anything
+    weights : (Q,) for a batch, a dict `{query: weight}`, or for flat scores (rows,), alike within a query
+    measures, rules : as `evaluate` takes them
+
+    Raises UsageError, naming the shapes, where they do not fit, InputError for a score that is NaN or a label that is
+    no finite number. Equal scores are in random order (`seed`): arrays have no document ids.
+
+    >>> evaluate_arrays([[0.2, 0.9, 0.5], [0.7, 0.1, 0.3]], [[1, 0, 0], [0, 1, 0]], measures="mrr")["mrr"]
+    0.3333333333333333
+    """
+    from rankeval_cli.arrays import table_of, weights_by_query
+
+    table = table_of(scores, labels, index, mask)
+    by_query = None if weights is None else weights_by_query(weights, table)
+    return evaluate(table, None, measures, weights=by_query, **rules)
 
 
 def read_run(path: Any, *, columns: Mapping[str, str] | None = None, format: str | None = None) -> pl.DataFrame:

@@ -28,6 +28,7 @@ PLACES = {
     "inference": 2,
     "judgments": 3,
     "sorting": 3,
+    "arrays": 3,
     "coverage": 3,
     "preferences": 3,
     "presets": 3,

@@ -26,7 +26,7 @@ def open_labelled(source: Any, options: ReadOptions, name: str) -> Table:
     Raises UsageError when it is only a run, or only judgments, and InputError when it cannot be read.
     """
     if not isinstance(source, Input):
-        return source if hasattr(source, "frames") else open_object(source, "labelled", options, name)
+        return source if hasattr(type(source), "frames") else open_object(source, "labelled", options, name)
     try:
         if fitting(source, "labelled", options) is None and options.format is None:
             _refuse_half(source, options, ("run", "qrels"))
