@@ -199,9 +199,10 @@ def _short(ranked: Ranked) -> NDArray[np.int64]:
 
 def _mapped(grade: Floats, gains: GainMap) -> Floats:
     """Gains of grades >= 0."""
-    distinct = sorted(set(grade.tolist()))  # np.unique loads numpy.ma, 8 ms
-    gain = np.array([gains.of(value) for value in distinct], dtype=np.float64)
-    return gain[np.searchsorted(distinct, grade)] if distinct else gain
+    ordered = np.sort(grade)
+    distinct = ordered[np.diff(ordered, prepend=-1.0) != 0]  # np.unique loads numpy.ma, 8 ms
+    gain = np.array([gains.of(value) for value in distinct.tolist()], dtype=np.float64)
+    return gain[np.searchsorted(distinct, grade)] if len(distinct) else gain
 
 
 def _count_at_least(offsets: NDArray[np.int64], values: Floats, level: float) -> NDArray[np.int64]:

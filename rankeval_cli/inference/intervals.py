@@ -141,7 +141,7 @@ def _missing(method: str, values: Sequence[float]) -> str | None:
         return None
     if len(values) == 1:
         return ONE_QUERY
-    largest = max(abs(value) for value in values)
+    largest = max(max(values), -min(values))
     if not math.isfinite(largest):
         return "a value is infinite"
     return NO_SPREAD if max(values) - min(values) <= ROUNDING * largest else None
