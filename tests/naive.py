@@ -6,6 +6,7 @@ A twin takes a `View` and gives a float, or None where the value is undefined. `
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from rankeval_cli.measures.spec import Metric
@@ -88,6 +89,25 @@ def naive(metric: Metric, query: Query, level: float = 1.0, max_grade: float | N
         max(query.judged, default=0.0) if max_grade is None else max_grade,
     )
     return TWINS[metric.measure.name](view)
+
+
+def orders(query: Query) -> list[Query]:
+    """Every order of the tied documents, each equally likely: documents of equal grade stand for each other."""
+    places: dict[float, list[int]] = {}
+    for place in range(len(query.ranked)):
+        places.setdefault(query.score(place), []).append(place)
+    groups = [_arrangements([query.ranked[place] for place in group]) for group in places.values()]
+    return [
+        Query([grade for group in way for grade in group], query.unretrieved, query.scores) for way in product(*groups)
+    ]
+
+
+def _arrangements(grades: list[float | None]) -> list[list[float | None]]:
+    if not grades:
+        return [[]]
+    firsts = dict.fromkeys(grades)
+    rest = {first: [grade for i, grade in enumerate(grades) if i != grades.index(first)] for first in firsts}
+    return [[first, *others] for first in firsts for others in _arrangements(rest[first])]
 
 
 def share(part: float, whole: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rankeval_cli.measures import tied
 from rankeval_cli.measures.spec import TREC_CUTOFFS, Measure, Metric, Param, Ranking, TrecEval, never, without_cutoff
 
 
@@ -122,6 +123,8 @@ AP = Measure(
     ),
     source="Buckley & Voorhees 2005, ch. 3; trec_eval `map`, `map_cut`",
     kernel=average_precision,
+    expected=lambda metric: tied.average_precision,
+    ties_bound=lambda metric: metric.cutoff is None or metric.params["norm"] != "found",
     params=(Param("norm", "choice", "all", "what the sum is divided by", choices=("all", "min", "found")),),
     undefined=("no_relevant",),
     is_binary=lambda metric: metric.cutoff == 1 and metric.params["norm"] != "all",
@@ -145,6 +148,7 @@ MEASURES = (
         definition="1 / rank of the first relevant document in the top k; 0 when there is none.",
         source="Kantor & Voorhees 2000 (TREC-5 Confusion Track); trec_eval `recip_rank`",
         kernel=reciprocal_rank,
+        expected=lambda metric: tied.reciprocal_rank,
         undefined=("no_relevant",),
         is_binary=_is_top_one,
         trec_eval=(TrecEval(10, "recip_rank", ("official", "all_trec")),),
@@ -161,6 +165,7 @@ MEASURES = (
         definition="Relevant documents in the top k / k, also when the ranking is shorter than k.",
         source="Van Rijsbergen 1979, ch. 7; trec_eval `P`",
         kernel=precision,
+        expected=lambda metric: tied.precision,
         cutoff="required",
         undefined=("no_relevant",),
         is_binary=_is_top_one,
@@ -181,6 +186,7 @@ MEASURES = (
         definition="Relevant documents in the top k / all relevant documents; 0 when none is found.",
         source="Van Rijsbergen 1979, ch. 7; trec_eval `recall`, without a cutoff `set_recall`",
         kernel=recall,
+        expected=lambda metric: tied.recall,
         undefined=("no_relevant",),
         trec_eval=(
             TrecEval(14, "recall", takes="cutoffs", defaults=TREC_CUTOFFS),
@@ -198,6 +204,7 @@ MEASURES = (
         definition="Relevant documents in the top k / min(k, R), R = all relevant documents; 0 when none is found.",
         source="Thakur et al. 2021 (BEIR), `R_cap@k`; trec_eval `relative_P`",
         kernel=capped_recall,
+        expected=lambda metric: tied.capped_recall,
         undefined=("no_relevant",),
         is_binary=_is_top_one,
         trec_eval=(TrecEval(29, "relative_P", takes="cutoffs", defaults=TREC_CUTOFFS),),
@@ -214,6 +221,7 @@ MEASURES = (
         ),
         source="Van Rijsbergen 1979, ch. 7",
         kernel=f_measure,
+        expected=lambda metric: tied.f_measure,
         params=(Param("beta", "float", 1.0, "how many times recall weighs as much as precision", low=0.0, high=1e6),),
         undefined=("no_relevant",),
         encode=lambda metric: (metric.params["beta"] * metric.params["beta"], _whole_list(metric)),
@@ -229,6 +237,7 @@ MEASURES = (
         definition="1 when a relevant document is in the top k, else 0.",
         source="trec_eval `success`",
         kernel=hit,
+        expected=lambda metric: tied.hit,
         cutoff="required",
         undefined=("no_relevant",),
         is_binary=lambda metric: True,
@@ -245,6 +254,7 @@ MEASURES = (
         definition="Relevant documents in the top k; the report gives their mean over the queries, not the sum.",
         source="ranx `hits`",
         kernel=num_hits,
+        expected=lambda metric: tied.num_hits,
         bounds=(0.0, float("inf")),
         is_binary=_is_top_one,
         ranx="hits",

@@ -8,8 +8,9 @@ from math import inf
 from typing import Any
 
 from rankeval_cli.errors import InputError
+from rankeval_cli.measures import tied_gains, tied_pool
 from rankeval_cli.measures.graded import gain_map
-from rankeval_cli.measures.spec import GainMap, Measure, Metric, Param, Ranking, TrecEval, never
+from rankeval_cli.measures.spec import GainMap, Measure, Metric, Param, Ranking, TrecEval, never, without_gains
 
 
 def expected_reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -134,6 +135,7 @@ RBP = Measure(
     ),
     source="Moffat & Zobel 2008, TOIS 27(1); trec_eval 10 `rbp` (p = 0.9 there)",
     kernel=rank_biased_precision,
+    expected=lambda metric: tied_pool.rank_biased_precision,
     params=(
         Param("p", "float", 0.8, PERSISTENCE, low=0.0, below=1.0),
         Param("gain", "choice", "binary", "gain of a document", choices=("binary", "grade", "scaled")),
@@ -152,6 +154,8 @@ RBP = Measure(
 RBP_GRADE = replace(
     RBP,
     kernel=graded_rank_biased_precision,
+    expected=lambda metric: tied_gains.graded_rank_biased_precision,
+    ties_bound=without_gains,
     bounds=(0.0, inf),
     undefined=("no_gain",),
     gain=gain_map,
@@ -169,6 +173,7 @@ RBP_RESID = Measure(
     ),
     source="Moffat & Zobel 2008, TOIS 27(1); trec_eval 10 `rbp_resid` (p = 0.9 there)",
     kernel=rank_biased_residual,
+    expected=lambda metric: tied_pool.rank_biased_residual,
     cutoff="never",
     params=(Param("p", "float", 0.8, PERSISTENCE, low=0.0, below=1.0),),
     direction="none",

@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.measures.spec import TREC_CUTOFFS, Discount, GainMap, Measure, Metric, Param, Ranking, TrecEval, never
+from rankeval_cli.measures import tied_gains
+from rankeval_cli.measures.spec import (
+    TREC_CUTOFFS,
+    Discount,
+    GainMap,
+    Measure,
+    Metric,
+    Param,
+    Ranking,
+    TrecEval,
+    never,
+    same_in_any_order,
+    without_gains,
+)
 
 MAX_EXPONENT = 1000.0  # 2^1000 added up over any list stays below the largest double, 1.8e308
 
@@ -96,6 +109,8 @@ MEASURES = (
         ),
         source="Järvelin & Kekäläinen 2002; trec_eval `ndcg`, `ndcg_cut`; gain=exp: Burges et al. 2005",
         kernel=ndcg,
+        expected=lambda metric: tied_gains.ndcg,
+        ties_bound=without_gains,
         params=PARAMS,
         undefined=("no_gain",),
         gain=gain_map,
@@ -126,6 +141,8 @@ MEASURES = (
         definition="The sum of gain / log_base(rank + 1) over the top k. " + GAIN_TEXT,
         source="Järvelin & Kekäläinen 2002; trec_eval `dcg`; gain=exp: Burges et al. 2005",
         kernel=dcg,
+        expected=lambda metric: tied_gains.dcg,
+        ties_bound=without_gains,
         params=PARAMS,
         bounds=(0.0, math.inf),
         undefined=("no_gain",),
@@ -145,6 +162,7 @@ MEASURES = (
         definition="The DCG@k of the k largest gains of all judged documents, retrieved or not. " + GAIN_TEXT,
         source="Järvelin & Kekäläinen 2002; trec_eval 10 `ideal_dcg`",
         kernel=ideal_dcg,
+        expected=same_in_any_order,
         params=PARAMS,
         bounds=(0.0, math.inf),
         direction="none",

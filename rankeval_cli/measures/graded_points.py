@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rankeval_cli.measures import tied_gains
 from rankeval_cli.measures.graded import GAIN_TEXT, LOG2, PARAMS, gain_map
-from rankeval_cli.measures.spec import Measure, Ranking, TrecEval, never
+from rankeval_cli.measures.spec import Measure, Ranking, TrecEval, never, without_gains
 
 
 def ndcg_over_relevant(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -92,6 +93,8 @@ MEASURES = (
         ),
         source="trec_eval `ndcg_rel`",
         kernel=ndcg_over_relevant,
+        expected=lambda metric: tied_gains.ndcg_over_relevant,
+        ties_bound=without_gains,
         cutoff="never",
         params=LINEAR_OR_EXP,
         undefined=("no_gain",),
@@ -111,6 +114,8 @@ MEASURES = (
         ),
         source="trec_eval `Rndcg`; 0 there, too, where no document reaches -l",
         kernel=ndcg_at_gains,
+        expected=lambda metric: tied_gains.ndcg_at_gains,
+        ties_bound=without_gains,
         cutoff="never",
         params=LINEAR_OR_EXP,
         undefined=("no_relevant", "no_gain"),
@@ -130,6 +135,7 @@ MEASURES = (
         ),
         source="trec_eval `G`",
         kernel=normalised_g,
+        ties_bound=without_gains,
         cutoff="never",
         params=LINEAR_OR_EXP,
         undefined=("no_gain",),

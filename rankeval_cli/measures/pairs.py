@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, TiedRanking
+from rankeval_cli.measures.spec import Measure, TiedRanking, without_cutoff
 
 
 def area_under_curve(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
@@ -46,6 +46,8 @@ MEASURES = (
         ),
         source="Hanley & McNeil 1982, Radiology 143; torchmetrics `RetrievalAUROC`",
         kernel=area_under_curve,
+        expected=lambda metric: area_under_curve if metric.cutoff is None else None,
+        ties_bound=without_cutoff,
         undefined=("one_class",),
         uses_score=True,
         examples=("auc", "auc@100", "auc:rel=2"),

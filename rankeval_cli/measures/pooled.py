@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+from rankeval_cli.measures import tied_pool
 from rankeval_cli.measures.spec import Measure, Param, Ranking, TrecEval, never
 
 
@@ -89,6 +90,7 @@ BPREF = Measure(
     ),
     source="Buckley & Voorhees 2004, SIGIR; trec_eval `bpref`",
     kernel=binary_preference,
+    expected=lambda metric: tied_pool.binary_preference,
     cutoff="never",
     undefined=("no_relevant",),
     encode=lambda metric: (0.0,),
@@ -110,6 +112,7 @@ INFAP = Measure(
     ),
     source="Yilmaz & Aslam 2006, CIKM; trec_eval `infAP`",
     kernel=inferred_average_precision,
+    ties_bound=never,
     cutoff="never",
     undefined=("no_relevant",),
     trec_eval=(TrecEval(15, "infAP"),),
@@ -128,6 +131,8 @@ FALLOUT = Measure(
     ),
     source="Van Rijsbergen 1979, ch. 7; torchmetrics `RetrievalFallOut`",
     kernel=fallout,
+    expected=lambda metric: tied_pool.fallout,
+    ties_bound=lambda metric: metric.params["num_docs"] is not None,  # else unjudged ones, of no worth, count for it
     params=(Param("num_docs", "int", None, "documents in the collection", low=1.0, high=1e15),),
     direction="lower",
     undefined=("no_nonrelevant", "empty_ranking"),
@@ -144,6 +149,7 @@ JUDGED = Measure(
     ),
     source="ir_measures `Judged`",
     kernel=judged,
+    expected=lambda metric: tied_pool.judged,
     cutoff="required",
     direction="none",
     undefined=("empty_ranking",),
@@ -162,6 +168,7 @@ UNJ = Measure(
     ),
     source="trec_eval 10 `unj`",
     kernel=unjudged,
+    expected=lambda metric: tied_pool.unjudged,
     cutoff="required",
     direction="none",
     is_binary=lambda metric: metric.cutoff == 1,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
-from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking, never
+from rankeval_cli.measures import tied
+from rankeval_cli.measures.spec import Measure, Metric, Param, Ranking, never, without_cutoff
 
 
 def mean_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -47,6 +48,8 @@ MEASURES = (
         definition="The mean rank of the relevant documents in the top k." + NOTHING_FOUND,
         source="`MeanRanks` of rankereval as its page defines it (its code divides by all relevant documents)",
         kernel=mean_rank,
+        expected=lambda metric: tied.mean_rank if metric.cutoff is None else None,
+        ties_bound=without_cutoff,
         params=PARAMS,
         bounds=(1.0, inf),
         direction="lower",
@@ -62,6 +65,8 @@ MEASURES = (
         definition="The rank of the first relevant document in the top k." + NOTHING_FOUND,
         source="`FirstRelevantRank` of rankereval",
         kernel=first_rank,
+        expected=lambda metric: tied.first_rank if metric.cutoff is None else None,
+        ties_bound=without_cutoff,
         params=PARAMS,
         bounds=(1.0, inf),
         direction="lower",

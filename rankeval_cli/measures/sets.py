@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from rankeval_cli.measures.spec import Group, Measure, Metric, Param, Ranking, TrecEval, never
+from rankeval_cli.measures.spec import Group, Measure, Metric, Param, Ranking, TrecEval, never, same_in_any_order
 
 EVERY_GROUP: tuple[Group, ...] = ("official", "all_trec", "set", "prefs", "all_prefs", "qrels_jg")
 COUNTED: tuple[Group, ...] = ("official", "all_trec", "set")
@@ -104,6 +104,7 @@ NUM_Q = Measure(
     definition="Judged queries that count, those without results among them; `--missing skip` takes these out.",
     source="trec_eval `num_q` (with its -c)",
     kernel=num_q,
+    expected=same_in_any_order,
     cutoff="never",
     bounds=(1.0, 1.0),
     direction="none",
@@ -121,6 +122,7 @@ NUM_RET = Measure(
     definition="Documents in the rankings of judged queries, after --depth and --judged-only.",
     source="trec_eval `num_ret`",
     kernel=num_ret,
+    expected=same_in_any_order,
     cutoff="never",
     bounds=(0.0, inf),
     direction="none",
@@ -139,6 +141,7 @@ NUM_REL = Measure(
     definition="Judged documents with a grade of at least the level, retrieved or not.",
     source="trec_eval `num_rel` (whose summary ignores -l under -c)",
     kernel=num_rel,
+    expected=same_in_any_order,
     cutoff="never",
     bounds=(0.0, inf),
     direction="none",
@@ -156,6 +159,7 @@ NUM_REL_RET: Measure = Measure(
     definition="Relevant documents in the rankings of judged queries, after --depth.",
     source="trec_eval `num_rel_ret`",
     kernel=num_rel_ret,
+    expected=same_in_any_order,
     cutoff="never",
     bounds=(0.0, inf),
     aggregate="sum",
@@ -171,6 +175,7 @@ NUM_NONREL_JUDGED_RET = Measure(
     definition="Documents with a grade of at least 0 and below the level in the rankings of judged queries.",
     source="trec_eval `num_nonrel_judged_ret`",
     kernel=num_nonrel_judged_ret,
+    expected=same_in_any_order,
     cutoff="never",
     bounds=(0.0, inf),
     direction="none",
@@ -189,6 +194,7 @@ SET_P = Measure(
     ),
     source="Van Rijsbergen 1979, ch. 7; trec_eval `set_P`, `set_relative_P`",
     kernel=set_precision,
+    expected=same_in_any_order,
     cutoff="never",
     params=(Param("relative", "choice", "false", "divide by what can be reached", choices=("false", "true")),),
     undefined=("no_relevant",),
@@ -206,6 +212,7 @@ SET_MAP = Measure(
     definition="h^2 / (n * R), h = relevant documents in the ranking, n = its length, R = all relevant documents.",
     source="trec_eval `set_map`",
     kernel=set_average_precision,
+    expected=same_in_any_order,
     cutoff="never",
     undefined=("no_relevant",),
     trec_eval=(TrecEval(34, "set_map", SET),),
@@ -223,6 +230,7 @@ SET_F = Measure(
     ),
     source="trec_eval `set_F`",
     kernel=set_f,
+    expected=same_in_any_order,
     cutoff="never",
     params=(Param("beta", "float", 1.0, "weight of recall against precision", low=0.0, high=1e6),),
     undefined=("no_relevant",),
@@ -241,6 +249,7 @@ UTILITY = Measure(
     ),
     source="TREC filtering tracks; trec_eval `utility`, whose -N is num_docs",
     kernel=utility,
+    expected=same_in_any_order,
     cutoff="never",
     params=(
         Param("p1", "float", 1.0, "worth of a relevant document that is retrieved"),

@@ -136,6 +136,20 @@ class TrecEval:
     since: int = 9
 
 
+def same_in_any_order(metric: Metric) -> Kernel:
+    """The mean over all orders of tied documents, for a measure whose value is the same in each of them."""
+    return metric.measure.kernel
+
+
+def no_closed_form(metric: Metric) -> None:
+    """There is no kernel for the mean over all orders of tied documents."""
+
+
+def without_gains(metric: Metric) -> bool:
+    """For a fact of a measure that holds unless `gains` gives a better grade the smaller gain."""
+    return not metric.params["gains"]
+
+
 def never(metric: Metric) -> bool:
     """For a fact of a measure that holds for none of its metrics."""
     return False
@@ -169,6 +183,10 @@ class Measure:
     uses_level : whether -l/--relevance-level changes the value (false for dcg, ndcg, err)
     encode : metric -> the kernel's parameters as floats
     uses_score : the kernel takes a TiedRanking
+    expected : metric -> the kernel (TiedRanking, same parameters) of the exact mean over all orders of tied documents,
+        with the bits of `kernel` where there are no ties; None where no closed form is known
+    ties_bound : metric -> whether no order of tied documents has a value outside of what the orders with the highest
+        and with the lowest grades first have
     plain_only : never compiled (needs the logarithm of a computed value)
     trec_eval : its names there, in its order; () where absent
     ir_measures, ranx : what this is called there, for tables; None where absent
@@ -200,6 +218,8 @@ class Measure:
     uses_level: bool = True
     encode: Callable[[Metric], tuple[float, ...]] = lambda metric: ()
     uses_score: bool = False
+    expected: Callable[[Metric], Kernel | None] = no_closed_form
+    ties_bound: Callable[[Metric], bool] = lambda metric: True
     plain_only: bool = False
     trec_eval: tuple[TrecEval, ...] = ()
     ir_measures: str | None = None
@@ -262,3 +282,8 @@ class Metric:
     def is_binary(self) -> bool:
         """Whether each query's value can only be 0 or 1."""
         return self.measure.is_binary(self)
+
+    @property
+    def expected(self) -> Kernel | None:
+        """The kernel of its exact mean over all orders of tied documents; None where no closed form is known."""
+        return self.measure.expected(self)

@@ -6,10 +6,11 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from rankeval_cli.measures import tied, tied_pool
 from rankeval_cli.measures.binary import AP
 from rankeval_cli.measures.graded import LOG2
 from rankeval_cli.measures.pooled import BPREF
-from rankeval_cli.measures.spec import Measure, Param, Ranking, TrecEval, never
+from rankeval_cli.measures.spec import Measure, Param, Ranking, TrecEval, never, no_closed_form
 from rankeval_cli.model import GEOMETRIC_FLOOR
 
 
@@ -69,6 +70,7 @@ GM_MAP = replace(
     params=(),
     bounds=(GEOMETRIC_FLOOR, 1.0),
     aggregate="geometric",
+    expected=no_closed_form,  # a mean over orders is none of their logarithms
     is_binary=lambda metric: False,
     encode=lambda metric: (0.0, GEOMETRIC_FLOOR),
     trec_eval=(TrecEval(7, "gm_map", ("official", "all_trec"), per_query=False),),
@@ -85,6 +87,7 @@ GM_BPREF = replace(
     source="Robertson 2006, CIKM; trec_eval `gm_bpref`",
     bounds=(GEOMETRIC_FLOOR, 1.0),
     aggregate="geometric",
+    expected=no_closed_form,  # a mean over orders is none of their logarithms
     encode=lambda metric: (GEOMETRIC_FLOOR,),
     trec_eval=(TrecEval(16, "gm_bpref", per_query=False),),
     ir_measures=None,
@@ -100,6 +103,7 @@ RPREC = Measure(
     definition="Relevant documents in the top R / R, R = all relevant documents.",
     source="Buckley & Voorhees 2005, ch. 3; trec_eval `Rprec`",
     kernel=r_precision,
+    expected=lambda metric: tied.r_precision,
     cutoff="never",
     undefined=("no_relevant",),
     trec_eval=(TrecEval(8, "Rprec", ("official", "all_trec")),),
@@ -120,6 +124,7 @@ RPREC_MULT = Measure(
     ),
     source="trec_eval `Rprec_mult`",
     kernel=precision_at_multiple,
+    expected=lambda metric: tied.precision_at_multiple,
     cutoff="value",
     params=(Param("multiple", "float", None, "multiple of R", low=0.0, high=1e6, is_at=True),),
     undefined=("no_relevant",),
@@ -141,6 +146,7 @@ BING = Measure(
     ),
     source="trec_eval `binG`",
     kernel=binary_g,
+    expected=lambda metric: tied_pool.binary_g,
     cutoff="never",
     undefined=("no_relevant",),
     discount=lambda metric: LOG2,

@@ -9,7 +9,9 @@ from naive import Query
 from rankeval_cli.measures.spec import Metric, Ranking, TiedRanking
 
 
-def ranking_of(metric: Metric, query: Query, level: float = 1.0, max_grade: float | None = None) -> Ranking:
+def ranking_of(
+    metric: Metric, query: Query, level: float = 1.0, max_grade: float | None = None, with_score: bool = False
+) -> Ranking:
     """The ranking as the kernel gets it; arrays are memoryviews of doubles and bytes."""
     measure, level = metric.measure, level if metric.level is None else metric.level
     docs = [(grade, query.score(place)) for place, grade in enumerate(query.ranked)]
@@ -27,7 +29,7 @@ def ranking_of(metric: Metric, query: Query, level: float = 1.0, max_grade: floa
     discount = measure.discount(metric) if measure.discount else None
     column = [discount.of(rank) for rank in range(1, size + 1)] if discount else []
     arrays: tuple[Any, ...] = (_doubles(grades), memoryview(status), _doubles(sorted(ideal, reverse=True)))
-    if measure.uses_score:
+    if measure.uses_score or with_score:
         return TiedRanking(*arrays, _doubles(column), num_rel, _doubles([score for _, score in docs]))  # type: ignore[return-value]
     return Ranking(*arrays, _doubles(column), num_rel)
 
@@ -40,6 +42,15 @@ def kernel_value(metric: Metric, query: Query, level: float = 1.0, max_grade: fl
     """The value of the plain kernel; None where it is NaN."""
     ranking = ranking_of(metric, query, level, max_grade)
     value = metric.measure.kernel(ranking, metric.k, level if metric.level is None else metric.level, params_of(metric))
+    assert isinstance(value, float), f"{metric.canonical} gives {type(value)}"
+    return None if math.isnan(value) else value
+
+
+def expected_value(metric: Metric, query: Query, level: float = 1.0, max_grade: float | None = None) -> float | None:
+    """The mean over all orders of tied documents, from the plain kernel; None where it is NaN."""
+    assert metric.expected is not None
+    ranking = ranking_of(metric, query, level, max_grade, with_score=True)
+    value = metric.expected(ranking, metric.k, level if metric.level is None else metric.level, params_of(metric))
     assert isinstance(value, float), f"{metric.canonical} gives {type(value)}"
     return None if math.isnan(value) else value
 
