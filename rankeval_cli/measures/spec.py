@@ -18,7 +18,7 @@ NO_CUTOFF = 2**62  # the k that a kernel sees when no cutoff was asked for: larg
 Suffix = Literal["cutoffs", "points", "numbers", "pairs"]
 Group = Literal["official", "all_trec", "set", "prefs", "all_prefs", "qrels_jg"]  # what trec_eval's -m takes together
 
-# Why a value may be undefined. `--no-relevant` acts on the first two only (DESIGN section 2).
+# Why a value may be undefined. `--no-relevant` acts on the first two only.
 Reason = Literal["no_relevant", "no_gain", "no_nonrelevant", "one_class", "nothing_found", "empty_ranking", "no_pool"]
 
 
