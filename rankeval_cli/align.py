@@ -15,9 +15,11 @@ import polars as pl
 from rankeval_cli.coverage import Facts
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, several
 from rankeval_cli.judgments import DOC_SEED, QUERY_SEED, pair_keys
-from rankeval_cli.model import Judgments, Ranked, Rules
+from rankeval_cli.model import Judgments, Ordering, Ranked, Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from rankeval_cli.readers.blocks import Block
@@ -34,17 +36,20 @@ class Aligner:
 
     k : the cutoff at which `Facts` counts ties and judged documents
     exclude : query, document pairs that are taken out of the rankings, or None
+    also : orderings besides that of `rules`; what is noticed (ties, judged documents) is of the latter alone
     """
 
     def __init__(
-        self, table: Table, judgments: Judgments, rules: Rules, k: int, exclude: pl.DataFrame | None = None
+        self,
+        table: Table,
+        judgments: Judgments,
+        rules: Rules,
+        k: int,
+        exclude: pl.DataFrame | None = None,
+        also: Sequence[Ordering] = (),
     ) -> None:
-        if "rank" in (rules.order, rules.ties) and not table.has_rank:
-            raise InputError(
-                f"has no rank column, so {'--order' if rules.order == 'rank' else '--ties'} rank cannot be used",
-                table.path,
-                "choose another rule, or name the column: --columns rank=NAME",
-            )
+        self.orderings = tuple(dict.fromkeys((rules.ordering, *also)))
+        _check_ranks(table, self.orderings)
         self.table, self.judgments, self.rules, self.k = table, judgments, rules, k
         self.index = {query: i for i, query in enumerate(judgments.queries)}
         self.judged_of = _row_starts(judgments.frame, len(judgments.queries))
@@ -59,11 +64,21 @@ class Aligner:
 
         Raises InputError for a document that stands twice in a ranking (under `--duplicates error`).
         """
-        rows = self._judged_rows(block)
-        rows = self._without_duplicates(rows)
-        rows = self._without_excluded(rows)
-        order = self._order(rows)
-        return self._ranked(rows, order)
+        return self.align_each(block)[0]
+
+    def align_each(self, block: Block) -> list[Ranked]:
+        """As `align`, the rankings once for each of `orderings`, in that order."""
+        rows = self._rows(block)
+        rows.marks = self._marks(rows)
+        orders = [self._order(rows, ordering) for ordering in self.orderings]
+        self._note(rows, orders[0])
+        ranked = [self._ranked(rows, order) for order in orders]
+        self.facts.note_judged(ranked[0], self.k)
+        return ranked
+
+    def _rows(self, block: Block) -> _Rows:
+        """The rows that are ranked, in file order."""
+        return self._without_excluded(self._without_duplicates(self._judged_rows(block)))
 
     def unanswered(self) -> Ranked:
         """The judged queries that no block held, as empty rankings."""
@@ -99,7 +114,7 @@ class Aligner:
             raise self._duplicate(rows, repeats)
         if self.rules.duplicates == "best":
             # the best of equal documents first: then the first of each is kept, the others keep their places
-            score = -self._score(rows)[suspects]
+            score = -self._score(rows, self.orderings[0])[suspects]
             best = pairs.with_columns(score=score, row=suspects).sort("score", maintain_order=True)
             first = best.unique(["query", "doc"], keep="first", maintain_order=True)["row"].to_numpy()
             repeats = np.setdiff1d(suspects, first)
@@ -134,17 +149,17 @@ class Aligner:
             gone |= _mask(found, len(docs))
         return rows.keep(~gone) if gone.any() else rows
 
-    def _score(self, rows: _Rows) -> NDArray[np.float64]:
+    def _score(self, rows: _Rows, by: Ordering) -> NDArray[np.float64]:
         """(N,) the number that orders the rows, highest first."""
-        if self.rules.order == "file":
+        if by.order == "file":
             return -rows.row_in_query().astype(np.float64)
-        if self.rules.order == "rank":
+        if by.order == "rank":
             return -self._ranks(rows)
         score = rows.frame["score"].to_numpy()
-        if self.rules.score_precision == "single":
+        if by.score_precision == "single":
             with np.errstate(over="ignore"):
                 score = score.astype(np.float32).astype(np.float64)
-        return -score if self.rules.order == "ascending" else score
+        return -score if by.order == "ascending" else score
 
     def _ranks(self, rows: _Rows) -> NDArray[np.float64]:
         rank = rows.frame["rank"]
@@ -159,21 +174,21 @@ class Aligner:
             )
         return rank.cast(pl.Float64).to_numpy()
 
-    def _order(self, rows: _Rows) -> _Order:
+    def _order(self, rows: _Rows, by: Ordering) -> _Order:
         """Rank order; only queries that are not strictly falling in file order are sorted."""
-        score = self._score(rows)
+        score = self._score(rows, by)
         perm = np.arange(len(score))
         falls = score[1:] < score[:-1]
         falls[rows.last_rows()] = True  # the next row belongs to another query
         if not falls.all():
             query = rows.query_of_row()
             bad = np.flatnonzero(_mask(query[1:][~falls], len(self.judgments.queries))[query])
-            perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0)]  # + 0.0: -0.0 ties with 0.0
+            perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0, by)]  # + 0.0: -0.0 ties with 0.0
         return _Order(perm, score[perm] + 0.0)
 
-    def _sorted(self, rows: _Rows, bad: Rows, score: NDArray[np.float64]) -> Rows:
+    def _sorted(self, rows: _Rows, bad: Rows, score: NDArray[np.float64], by: Ordering) -> Rows:
         """Places (into `bad`) in order of query, then score falling, then the tie rule."""
-        ties = self.rules.ties
+        ties = by.ties
         place = np.repeat(np.arange(len(rows.query)), rows.lengths)[bad]
         frame = pl.DataFrame({"query": place, "score": score})
         columns, descending = ["query", "score"], [False, True]
@@ -181,8 +196,11 @@ class Aligner:
             frame = frame.with_columns(tie=rows.frame["rank"][bad])
             columns, descending = [*columns, "tie"], [*descending, False]
         if ties == "random":
-            frame = frame.with_columns(tie=self._random_keys(rows, bad, place, score))
+            frame = frame.with_columns(tie=self._random_keys(rows, bad, place, score, by.seed))
             columns, descending = [*columns, "tie"], [*descending, False]
+        if ties in ("best", "worst"):
+            frame = frame.with_columns(tie=rows.grades[bad])
+            columns, descending = [*columns, "tie"], [*descending, ties == "best"]
         if ties != "file":
             frame = frame.with_columns(doc=rows.frame["doc"][bad])
             columns, descending = [*columns, "doc"], [*descending, ties != "docid-asc"]
@@ -190,7 +208,7 @@ class Aligner:
         places: Rows = frame.select(order).to_series().to_numpy().astype(np.int64)
         return places
 
-    def _random_keys(self, rows: _Rows, bad: Rows, place: Rows, score: NDArray[np.float64]) -> pl.Series:
+    def _random_keys(self, rows: _Rows, bad: Rows, place: Rows, score: NDArray[np.float64], seed: int) -> pl.Series:
         """UInt64 hash of (seed, query, document) of each tied row, the same on every machine; 0 for rows without a tie.
 
         BLAKE2 costs about a microsecond a row, and only tied rows pay it.
@@ -202,20 +220,19 @@ class Aligner:
         names = [self.judgments.queries[i] for i in rows.query]
         docs = rows.frame["doc"][bad]
         for i in tied.arg_true().to_list():
-            text = f"{self.rules.seed}\t{names[place[i]]}\t{docs[i]}".encode()
+            text = f"{seed}\t{names[place[i]]}\t{docs[i]}".encode()
             keys[i] = int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
         return pl.Series(keys)
 
     def _ranked(self, rows: _Rows, order: _Order) -> Ranked:
-        grade, status = self._grades(rows, order)
+        grade, status = rows.grades[order.perm], rows.status[order.perm]
+        ranked = Ranked(rows.query, rows.offsets, grade, status, order.score, *self._ideal(rows.query))
+        return ranked if self.rules.depth is None else _keep_rows(ranked, rows.row_in_query() < self.rules.depth)
+
+    def _note(self, rows: _Rows, order: _Order) -> None:
         if self.rules.order in ("score", "ascending"):
             self._note_scores(rows, order)
         self.facts.note_ties(rows.offsets, order.score, min(self.k, self.rules.depth or self.k))
-        ranked = Ranked(rows.query, rows.offsets, grade, status, order.score, *self._ideal(rows.query))
-        if self.rules.depth is not None:
-            ranked = _keep_rows(ranked, rows.row_in_query() < self.rules.depth)
-        self.facts.note_judged(ranked, self.k)
-        return ranked
 
     def _note_scores(self, rows: _Rows, order: _Order) -> None:
         """Note queries of one score throughout, and those whose ranks fall where scores fall."""
@@ -226,14 +243,12 @@ class Aligner:
             falls[rows.last_rows()] = False
             self.facts.note_ranks(rows.query_of_row()[1:], falls, rank)
 
-    def _grades(self, rows: _Rows, order: _Order) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-        """Grade and status of each row in rank order."""
+    def _marks(self, rows: _Rows) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """Grade and status of each row in file order, as `Ranked` has them."""
         grade, status = np.full(rows.frame.height, -1.0), np.zeros(rows.frame.height, np.uint8)
         found = _matches(rows, self._keys(rows), _of_queries(self.judgments.frame, self.judged_of, rows.query))
         self._note_spellings(rows, found)
-        rank = np.empty(rows.frame.height, np.int64)
-        rank[order.perm] = np.arange(rows.frame.height)
-        place, value = rank[found["row"].to_numpy()], found["grade"].to_numpy()
+        place, value = found["row"].to_numpy(), found["grade"].to_numpy()
         grade[place] = np.where(value >= 0, value, -1.0)
         status[place] = np.where(value >= 0, 2, 1)
         self.facts.judged_found += len(place)
@@ -267,6 +282,16 @@ class Aligner:
         return _offsets(lengths), self.judgments.ideal[_places_of(starts, query)]
 
 
+def _check_ranks(table: Table, orderings: Sequence[Ordering]) -> None:
+    for ordering in orderings:
+        if "rank" in (ordering.order, ordering.ties) and not table.has_rank:
+            raise InputError(
+                f"has no rank column, so {'--order' if ordering.order == 'rank' else '--ties'} rank cannot be used",
+                table.path,
+                "choose another rule, or name the column: --columns rank=NAME",
+            )
+
+
 def judged_only(ranked: Ranked) -> Ranked:
     """The rankings without unjudged documents (negative grades are unjudged); ranks close up."""
     return _keep_rows(ranked, ranked.status == 2)
@@ -287,13 +312,29 @@ def _keep_rows(ranked: Ranked, kept: NDArray[np.bool_]) -> Ranked:
 
 @dataclass
 class _Rows:
-    """Rows of judged queries in file order; `query` (Q,) index, `offsets` (Q+1,)."""
+    """Rows of judged queries in file order; `query` (Q,) index, `offsets` (Q+1,).
+
+    marks : grade and status of each row; None until all rows that are not ranked have been left out
+    """
 
     frame: pl.DataFrame
     query: Rows
     offsets: Rows
     hashes: Hashes | None = None
     keys: pl.Series | None = None
+    marks: tuple[NDArray[np.float64], NDArray[np.uint8]] | None = None
+
+    @property
+    def grades(self) -> NDArray[np.float64]:
+        """(N,) -1 where there is none that counts."""
+        assert self.marks is not None
+        return self.marks[0]
+
+    @property
+    def status(self) -> NDArray[np.uint8]:
+        """(N,) as in `Ranked`."""
+        assert self.marks is not None
+        return self.marks[1]
 
     @property
     def doc_hash(self) -> Hashes:

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankeval_cli.align import Aligner, _offsets, _Order, _Rows
+from rankeval_cli.align import Aligner, _offsets, _Rows
 from rankeval_cli.coverage import num_at_level
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.judgments import grade_text
-from rankeval_cli.model import Judgments, Ranked, Rules, Scores, Source
+from rankeval_cli.model import Judgments, Ordering, Ranked, Rules, Scores, Source
 from rankeval_cli.readers.weights import check_weight
 from rankeval_cli.sorting import falling, falling_order, tied_places
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from rankeval_cli.readers.blocks import Block
@@ -94,18 +96,26 @@ class LabelledAligner(Aligner):
     a query by score and grade first, so that the order of lines plays no part in it.
     """
 
-    def __init__(self, table: Table, labels: Labels, rules: Rules, k: int, exclude: pl.DataFrame | None = None) -> None:
+    def __init__(
+        self,
+        table: Table,
+        labels: Labels,
+        rules: Rules,
+        k: int,
+        exclude: pl.DataFrame | None = None,
+        also: Sequence[Ordering] = (),
+    ) -> None:
         labels.queries.clear()  # the table is read again when its queries do not stand together
         labels.noted.clear()
-        super().__init__(table, labels, rules, k, exclude)
+        super().__init__(table, labels, rules, k, exclude, also)
         self.facts.num_with_relevant = 0
         self.noted = labels.noted
         self.first = 0  # index of the block's first query
         self.names = pl.Series(dtype=pl.String)  # of the block's queries
         self.goals = (np.zeros(1, np.int64), np.empty(0))
 
-    def align(self, block: Block) -> Ranked:
-        """Order each ranking of the block by its scores; its labels are its judgments.
+    def _rows(self, block: Block) -> _Rows:
+        """The rows that are ranked; their labels are the judgments of the block.
 
         Raises InputError for a document that stands twice in a ranking (under `--duplicates error`), a negative grade
         under `--negative error`, and weights that differ within a query.
@@ -117,8 +127,7 @@ class LabelledAligner(Aligner):
         if self.table.has_doc_ids:
             rows = self._without_excluded(rows)
         scored = rows.frame["score"].is_not_null()
-        rows = rows if scored.all() else rows.keep(scored.to_numpy())
-        return self._ranked(rows, self._order(rows))
+        return rows if scored.all() else rows.keep(scored.to_numpy())
 
     def _labelled_rows(self, block: Block) -> _Rows:
         """The rows that count, of the queries that have any; grade NaN where `--negative drop` leaves none."""
@@ -188,44 +197,50 @@ class LabelledAligner(Aligner):
         found: list[float] = first.tolist()
         return found
 
-    def _sorted(self, rows: _Rows, bad: Places, score: Floats) -> Places:
+    def _sorted(self, rows: _Rows, bad: Places, score: Floats, by: Ordering) -> Places:
         if self.table.has_doc_ids:
-            return super()._sorted(rows, bad, score)
+            return super()._sorted(rows, bad, score, by)
         place = np.repeat(np.arange(len(rows.query)), rows.lengths)[bad]
         offsets = np.flatnonzero(np.concatenate(([True], place[1:] != place[:-1], [True])))
         perm = falling_order(score, offsets)
         places, runs = tied_places(score[perm], offsets)
         if len(places):
             first = np.repeat(offsets[:-1], np.diff(offsets))[places]
-            perm[places] = self._tied(rows, bad, perm[places], runs, places - first, rows.query[place[places]])
+            perm[places] = self._tied(rows, bad, perm[places], runs, places - first, rows.query[place[places]], by)
         return perm
 
-    def _tied(self, rows: _Rows, bad: Places, members: Places, runs: Places, number: Places, query: Places) -> Places:
+    def _tied(
+        self, rows: _Rows, bad: Places, members: Places, runs: Places, number: Places, query: Places, by: Ordering
+    ) -> Places:
         """The members of runs of equal scores in order of the tie rule.
 
         members : places into `bad`; runs, number, query : for each place of a tied row the number of its run, how many
             rows of the query stand above it, and the index of the query
         """
-        if self.rules.ties == "file":
+        if by.ties == "file":
             return members[np.lexsort((bad[members], runs))]
         grade = rows.frame["grade"].to_numpy()[bad[members]]
         members = members[np.lexsort((-grade, runs))]  # those of equal grade cannot be told apart, and need not be
-        keys = self._keys_of_numbers(query, number)
-        if self.rules.ties == "rank":
+        if by.ties == "worst":
+            return members[np.lexsort((rows.grades[bad[members]], runs))]
+        if by.ties in ("best", "docid"):  # --ties expected takes any order that does not depend on that of the lines
+            return members
+        keys = self._keys_of_numbers(query, number, by.seed)
+        if by.ties == "rank":
             return members[np.lexsort((keys, rows.frame["rank"].cast(pl.Float64).to_numpy()[bad[members]], runs))]
         return members[np.lexsort((keys, runs))]
 
-    def _keys_of_numbers(self, query: Places, number: Places) -> NDArray[np.uint64]:
+    def _keys_of_numbers(self, query: Places, number: Places, seed: int) -> NDArray[np.uint64]:
         """A hash of (seed, query, number of the row in it) for each tied row, the same on every machine."""
-        seed, names = f"{self.rules.seed}\t", self.judgments.queries
+        start, names = f"{seed}\t", self.judgments.queries
         digests = [
-            hashlib.blake2b(f"{seed}{names[i]}\t{n}".encode(), digest_size=8).digest()
+            hashlib.blake2b(f"{start}{names[i]}\t{n}".encode(), digest_size=8).digest()
             for i, n in zip(query.tolist(), number.tolist(), strict=True)
         ]
         return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
 
-    def _grades(self, rows: _Rows, order: _Order) -> tuple[Floats, NDArray[np.uint8]]:
-        grade = rows.frame["grade"].to_numpy()[order.perm] + 0.0
+    def _marks(self, rows: _Rows) -> tuple[Floats, NDArray[np.uint8]]:
+        grade = rows.frame["grade"].to_numpy() + 0.0
         is_judged = grade >= 0
         status = np.where(is_judged, 2, np.where(np.isnan(grade), 0, 1)).astype(np.uint8)
         self.facts.judged_found += int(np.count_nonzero(status))

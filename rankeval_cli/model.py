@@ -29,7 +29,7 @@ GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN: one query at 0 must not make
 
 Order = Literal["score", "ascending", "rank", "file"]
 Precision = Literal["double", "single"]
-Ties = Literal["docid", "docid-asc", "file", "rank", "random"]
+Ties = Literal["docid", "docid-asc", "file", "rank", "random", "expected", "best", "worst"]
 Missing = Literal["zero", "skip", "error"]
 NoRelevant = Literal["zero", "one", "skip", "nan", "error"]
 Negative = Literal["unjudged", "nonrelevant", "drop", "error"]
@@ -37,6 +37,16 @@ Duplicates = Literal["error", "first", "best"]
 QrelsDuplicates = Literal["error", "max", "mean", "first"]
 Aggregate = Literal["mean", "median", "min", "max"]
 IntervalMethod = Literal["auto", "t", "bootstrap", "bca", "wilson", "none"]
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """The rules that order a ranking; equal for rules that give equal orders."""
+
+    order: Order
+    score_precision: Precision
+    ties: Ties
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -74,9 +84,18 @@ class Rules:
             value = getattr(self, name)
             if not (isinstance(value, kind) and is_legal(value)):
                 raise UsageError(f"{_option(name)} is `{value}`", hint=f"give {expected}")
+        if self.ties == "expected" and self.depth is not None:
+            what = f"--ties expected cannot tell which of the tied documents --depth {self.depth} keeps"
+            raise UsageError(what, hint=f"cut the measures instead (ndcg@{self.depth}), or choose another tie rule")
         if self.weights is not None and self.aggregate != "mean":
             what = f"queries have weights ({self.weights}), and --aggregate {self.aggregate} does not weigh"
             raise UsageError(what, hint="choose --aggregate mean, or leave the weights out")
+
+    @property
+    def ordering(self) -> Ordering:
+        """What orders the rankings; a mean over all orders of ties (`expected`) can start from any of them."""
+        ties: Ties = "docid" if self.ties == "expected" else self.ties
+        return Ordering(self.order, self.score_precision, ties, self.seed if ties in ("random", "rank") else 0)
 
     def to_dict(self) -> dict[str, Any]:
         """The rules as the report prints them."""

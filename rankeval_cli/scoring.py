@@ -103,14 +103,22 @@ class Scorer:
         self.by_policy[row, query] = empty
 
     def _values(self, metric: Metric, view: _View, num_rel: NDArray[np.int64], level: float) -> Floats:
-        measure = metric.measure
-        params = np.array(measure.encode(metric), dtype=np.float64)
+        job = _Job(*self._kernel(metric), metric.k, level, np.array(metric.measure.encode(metric), dtype=np.float64))
         discount = self._discount(metric, view)
+        stops = view.stops(job.kernel is not metric.measure.kernel or _needs_tail(metric, level))
         started = time.thread_time()
-        loop = _compiled_loop if self._is_compiled(measure) else _plain_loop
-        values = loop(metric, view, discount, num_rel, level, params)
+        loop = _compiled_loop if self._is_compiled(metric.measure) else _plain_loop
+        values = loop(job, view, stops, discount, num_rel)
         self.spent_s += time.thread_time() - started
         return values
+
+    def _kernel(self, metric: Metric) -> tuple[Kernel, bool]:
+        """The kernel that the tie rule gives the metric, and whether it takes scores."""
+        measure, kernel = metric.measure, metric.measure.kernel
+        if self.rules.ties == "expected" and metric.expected is not kernel:
+            assert metric.expected is not None, f"{metric.canonical} is refused before data are read"
+            return metric.expected, True
+        return kernel, measure.uses_score
 
     def _is_compiled(self, measure: Measure) -> bool:
         mode = os.environ.get("RANKEVAL_JIT", "auto")
@@ -225,19 +233,30 @@ def _needs_tail(metric: Metric, level: float) -> bool:
     return level < 0 or metric.measure.needs_tail(metric)  # below level 0 unjudged documents are relevant
 
 
+@dataclass(frozen=True)
+class _Job:
+    """What a kernel is called with for every query."""
+
+    kernel: Kernel
+    uses_score: bool
+    k: int
+    level: float
+    params: Floats
+
+
 def _plain_loop(
-    metric: Metric, view: _View, discount: Floats, num_rel: NDArray[np.int64], level: float, params: Floats
+    job: _Job, view: _View, stops: NDArray[np.int64], discount: Floats, num_rel: NDArray[np.int64]
 ) -> Floats:
     """Call the kernel once a query on memoryviews: slices of them copy nothing and give Python floats."""
-    measure, k, ranked, kernel = metric.measure, metric.k, view.ranked, metric.measure.kernel
+    ranked, kernel, k, level, uses_score = view.ranked, job.kernel, job.k, job.level, job.uses_score
     grade, status, ideal = view.grade.data, ranked.status.data, view.ideal.data
-    column, values, score = discount.data, params.data, ranked.score.data
-    starts, stops = ranked.offsets.tolist(), view.stops(_needs_tail(metric, level)).tolist()
+    column, values, score = discount.data, job.params.data, ranked.score.data
+    starts, ends = ranked.offsets.tolist(), stops.tolist()
     goal, counts = ranked.ideal_offsets.tolist(), num_rel.tolist()
     result = []
     for q, count in enumerate(counts):
-        a, b, c, d = starts[q], stops[q], goal[q], goal[q + 1]
-        if measure.uses_score:
+        a, b, c, d = starts[q], ends[q], goal[q], goal[q + 1]
+        if uses_score:
             ranking: Any = TiedRanking(grade[a:b], status[a:b], ideal[c:d], column, count, score[a:b])
         else:
             ranking = Ranking(grade[a:b], status[a:b], ideal[c:d], column, count)
@@ -246,16 +265,14 @@ def _plain_loop(
 
 
 def _compiled_loop(
-    metric: Metric, view: _View, discount: Floats, num_rel: NDArray[np.int64], level: float, params: Floats
+    job: _Job, view: _View, stops: NDArray[np.int64], discount: Floats, num_rel: NDArray[np.int64]
 ) -> Floats:
-    measure, out = metric.measure, np.empty(len(num_rel))
-    drive, kernel = _compiled_driver(measure.uses_score), _compiled_kernel(measure.kernel, measure.uses_score)
-    ranked = view.ranked
-    stops = np.ascontiguousarray(view.stops(_needs_tail(metric, level)))
-    arrays: tuple[Any, ...] = (view.grade, ranked.status, ranked.offsets, stops, view.ideal, ranked.ideal_offsets)
-    if measure.uses_score:
+    drive, kernel = _compiled_driver(job.uses_score), _compiled_kernel(job.kernel, job.uses_score)
+    ranked, ends, out = view.ranked, np.ascontiguousarray(stops), np.empty(len(num_rel))
+    arrays: tuple[Any, ...] = (view.grade, ranked.status, ranked.offsets, ends, view.ideal, ranked.ideal_offsets)
+    if job.uses_score:
         arrays = (*arrays, ranked.score)
-    drive(kernel, *arrays, discount, num_rel, metric.k, level, params, out)
+    drive(kernel, *arrays, discount, num_rel, job.k, job.level, job.params, out)
     return out
 
 

@@ -78,6 +78,7 @@ def choose(metric: Metric, rules: Rules, is_weighted: bool = False) -> tuple[str
     Looks at the declaration of the measure, never at its values.
     """
     statistic, asked = statistic_of(metric, rules), rules.ci
+    is_binary = metric.is_binary and rules.ties != "expected"  # a mean over orders lies between
     if asked == "none":
         return None, "none asked"
     if statistic == "sum":
@@ -89,8 +90,8 @@ def choose(metric: Metric, rules: Rules, is_weighted: bool = False) -> tuple[str
     if is_weighted:
         return _for_weighted(asked)
     if asked == "auto":
-        return ("wilson" if metric.is_binary else "t"), None
-    if asked == "wilson" and not metric.is_binary:
+        return ("wilson" if is_binary else "t"), None
+    if asked == "wilson" and not is_binary:
         return None, "wilson is for measures that are 0 or 1 for each query"
     return asked, None
 

@@ -46,7 +46,7 @@ class DropInAligner(Aligner):
         if self.rules.depth is None:
             return super()._without_duplicates(rows)
         top = np.zeros(rows.frame.height, np.bool_)
-        top[self._order(rows).perm[rows.row_in_query() < self.rules.depth]] = True
+        top[self._order(rows, self.orderings[0]).perm[rows.row_in_query() < self.rules.depth]] = True
         if top.all():
             return super()._without_duplicates(rows)
         super()._without_duplicates(rows.keep(top))  # raises
