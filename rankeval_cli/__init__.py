@@ -43,6 +43,7 @@ def evaluate(
     run_format: str | None = None,
     qrels_format: str | None = None,
     weights: Any = None,
+    tie_report: bool = False,
     **rules: Any,
 ) -> Report:
     """Score one run, or a list of runs, against judgments, as the program does.
@@ -53,6 +54,7 @@ def evaluate(
     gates : expressions that must hold, such as `"mrr@10 >= 0.35"`; the verdicts are in `Report.gates`
     columns : role (query, doc, score, grade, rank) -> column name, where names are not the usual ones
     weights : weights of the queries in means: a path, a dict `{query: weight}`, or a table of query and weight
+    tie_report : say in `RunReport.ties` how far each value depends on the order of tied documents
     rules : fields of `Rules`, such as `ties="random", seed=1, relevance_level=2`
 
     Raises RankevalError, whose text is what the program prints. Warnings are in `Report.warnings`.
@@ -81,6 +83,7 @@ def evaluate(
         qrels_options=ReadOptions(qrels_format, columns or {}, in_force.grade_map),
         given=frozenset(rules),
         weights=weights,
+        tie_report=tie_report,
     )
     return flow_evaluate(request)
 

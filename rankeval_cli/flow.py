@@ -13,8 +13,9 @@ import rankeval_cli
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.gates import Gate, decide
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Judgments, Ranked, Report, Rules, RunReport, Scores, Source, Verdict
+from rankeval_cli.model import Judgments, Ordering, Ranked, Report, Rules, RunReport, Scores, Source, Verdict
 from rankeval_cli.readers import Input, ReadOptions, check_swapped, open_input, open_object, open_table, read_pairs
+from rankeval_cli.ties import Part, check_ties, tie_results, variants
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +39,7 @@ class Request:
     metrics : what the report shows; a gate's own metrics are computed besides
     given : names of the rules that the user gave; the others may follow from what is read
     weights : query -> weight, or another object that holds them; `rules.weights` is a path, or what to call the object
+    tie_report : say of each measure how far it depends on the order of tied documents
     """
 
     runs: tuple[Any, ...]
@@ -49,6 +51,7 @@ class Request:
     qrels_options: ReadOptions = field(default_factory=ReadOptions)
     given: frozenset[str] = frozenset()
     weights: Any = None
+    tie_report: bool = False
 
 
 def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Report:
@@ -61,6 +64,7 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     show = show_progress or (lambda label, size: nullcontext(lambda read: None))
     if not request.runs:
         raise UsageError("there is no run to score", hint="give one run or more")
+    check_ties(_with_gates(request.metrics, request.gates), request.rules)
     if request.qrels is None:
         return _evaluate_labelled(request, show)
     names = _unique_names([_path(run, f"run{i}") for i, run in enumerate(request.runs, 1)])
@@ -72,11 +76,10 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     with show(qrels.path, qrels.size_bytes) as progress:
         judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, progress)
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
-    metrics = _with_gates(request.metrics, request.gates)
     runs, verdicts, warnings = [], [], list(judgments.warnings)
     for name, table in zip(names, tables, strict=True):
         with show(name, table.size_bytes) as progress:
-            run, noticed = _score_run(name, table, judgments, metrics, rules, exclude, weights, progress)
+            run, noticed = _score_run(name, table, judgments, request, exclude, weights, progress)
         verdicts += [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
         runs.append(_only_asked(run, request.metrics))
         warnings += noticed
@@ -101,13 +104,17 @@ def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
     weights = _weights(request)
     labels = labels_of(table, name, rules, any(metric.measure.needs_highest(metric) for metric in metrics))
     exclude, k = None if rules.exclude is None else read_pairs(rules.exclude), _cutoff(metrics)
-    make, check = partial(LabelledAligner, table, labels, rules, k, exclude), partial(_check_labelled, table)
+    parts = _parts(request, metrics, rules)
+    make = partial(LabelledAligner, table, labels, rules, k, exclude, _orderings(parts))
     with show(table.path, table.size_bytes) as progress:
-        facts, scores = score_run(table, labels, metrics, rules, make, check, progress=progress)
-    judgments, scores = finished(labels, scores)
+        facts, every = score_parts(table, labels, parts, make, partial(_check_labelled, table), progress=progress)
+    judgments, scores = finished(labels, every[0])
+    others = [finished(labels, other)[1] for other in every[1:]]
     if weights is None and scores.weights is not None:
         rules = replace(rules, weights="list_weight")
-    run, warnings = _run_report(name, table, judgments, facts, _weighed(scores, judgments, weights, rules), rules, k)
+    every = [_weighed(one, judgments, weights, rules) for one in (scores, *others)]
+    run, warnings = _run_report(name, table, judgments, facts, every[0], rules, k)
+    run = _with_ties(run, parts, every)
     request = replace(request, rules=rules)
     _check_columns(request)
     warnings = [*_spelling_warnings(request), *judgments.warnings, *warnings]
@@ -258,8 +265,7 @@ def _score_run(
     name: str,
     table: Table,
     judgments: Judgments,
-    metrics: tuple[Metric, ...],
-    rules: Rules,
+    request: Request,
     exclude: pl.DataFrame | None,
     weights: Mapping[str, float] | None,
     progress: Progress,
@@ -267,10 +273,29 @@ def _score_run(
     """One run's report and its warnings."""
     from rankeval_cli.align import Aligner
 
-    k = _cutoff(metrics)
-    make, check = partial(Aligner, table, judgments, rules, k, exclude), partial(_check_run, table, judgments, rules)
-    facts, scores = score_run(table, judgments, metrics, rules, make, check, progress=progress)
-    return _run_report(name, table, judgments, facts, _weighed(scores, judgments, weights, rules), rules, k)
+    rules, metrics = request.rules, _with_gates(request.metrics, request.gates)
+    k, parts = _cutoff(metrics), _parts(request, metrics, rules)
+    make = partial(Aligner, table, judgments, rules, k, exclude, _orderings(parts))
+    check = partial(_check_run, table, judgments, rules)
+    facts, every = score_parts(table, judgments, parts, make, check, progress=progress)
+    every = [_weighed(scores, judgments, weights, rules) for scores in every]
+    run, warnings = _run_report(name, table, judgments, facts, every[0], rules, k)
+    return _with_ties(run, parts, every), warnings
+
+
+def _parts(request: Request, metrics: tuple[Metric, ...], rules: Rules) -> list[Part]:
+    """What is scored while a run is read: the measures under the rules in force, then what a tie report needs."""
+    return [Part(metrics, rules), *(variants(request.metrics, rules).values() if request.tie_report else ())]
+
+
+def _orderings(parts: Sequence[Part]) -> list[Ordering]:
+    return [part.rules.ordering for part in parts]
+
+
+def _with_ties(run: RunReport, parts: Sequence[Part], every: Sequence[Scores]) -> RunReport:
+    """The run's report with what the scores of the further parts say of ties."""
+    scored = {part.rules.ties: scores for part, scores in zip(parts[1:], every[1:], strict=True)}
+    return replace(run, ties=tie_results(run.results, scored, parts[0].rules)) if scored else run
 
 
 def _cutoff(metrics: Iterable[Metric]) -> int:
@@ -300,42 +325,68 @@ def score_run(
     watch: Callable[[Ranked], None] = lambda ranked: None,
     progress: Progress | None = None,
 ) -> tuple[Facts, Scores]:
-    """Align and score a run: what was noticed in it, and its scores.
+    """Align and score a run: what was noticed in it, and its scores. See `score_parts`."""
+    facts, (scores,) = score_parts(
+        table, judgments, [Part(metrics, rules)], make_aligner, check, watch=watch, progress=progress
+    )
+    return facts, scores
 
-    make_aligner : called once, or twice when queries do not stand together and the run is read again
+
+def score_parts(
+    table: Table,
+    judgments: Judgments,
+    parts: Sequence[Part],
+    make_aligner: Callable[[], Aligner],
+    check: Callable[[Facts], None],
+    watch: Callable[[Ranked], None] = lambda ranked: None,
+    progress: Progress | None = None,
+) -> tuple[Facts, list[Scores]]:
+    """Align and score a run that is read once: what was noticed in it, and the scores of each part.
+
+    parts : measures with their rules; the first part's decide which queries are scored and how rankings are cut
+    make_aligner : gives one that has the ordering of every part; called once, or twice when queries do not stand
+        together and the run is read again
     check : raises what is wrong with the run as a whole, once it has been read
     watch : is given every block of rankings, those of unanswered queries last; begins anew when the run is read again
     """
     from rankeval_cli.readers.blocks import Ungrouped, gathered, grouped
     from rankeval_cli.scoring import Scorer
 
+    def read(blocks: Iterator[Block]) -> tuple[Facts, list[Scores]]:
+        aligner = make_aligner()
+        return _pass(blocks, aligner, [Scorer(part.metrics, judgments, part.rules) for part in parts], check, watch)
+
     with suppress(Ungrouped):
-        return _pass(grouped(table, progress), make_aligner(), Scorer(metrics, judgments, rules), check, watch)
-    return _pass(gathered(table, progress), make_aligner(), Scorer(metrics, judgments, rules), check, watch)
+        return read(grouped(table, progress))
+    return read(gathered(table, progress))
 
 
 def _pass(
     blocks: Iterator[Block],
     aligner: Aligner,
-    scorer: Scorer,
+    scorers: Sequence[Scorer],
     check: Callable[[Facts], None],
     watch: Callable[[Ranked], None],
-) -> tuple[Facts, Scores]:
+) -> tuple[Facts, list[Scores]]:
     """Align and score all blocks, the next one being read meanwhile; then the queries that no block answered."""
     from rankeval_cli.readers import prefetch
 
-    def add(ranked: Ranked) -> None:  # a function: no block stays in memory while the next one is aligned
-        watch(ranked)
-        scorer.add(ranked)
+    places = [aligner.orderings.index(scorer.rules.ordering) for scorer in scorers]
+
+    def add(ranked: list[Ranked]) -> None:  # a function: no block stays in memory while the next one is aligned
+        watch(ranked[0])
+        for scorer, place in zip(scorers, places, strict=True):
+            scorer.add(ranked[place])
 
     for block in prefetch(blocks):
-        add(aligner.align(block))
+        add(aligner.align_each(block))
     check(aligner.facts)
     unanswered = aligner.unanswered()
     watch(unanswered)
-    if scorer.rules.missing != "skip":  # else no other rule may look at these queries
-        scorer.add(unanswered)
-    return aligner.facts, scorer.finish(aligner.facts.answered)
+    for scorer in scorers:
+        if scorer.rules.missing != "skip":  # else no other rule may look at these queries
+            scorer.add(unanswered)
+    return aligner.facts, [scorer.finish(aligner.facts.answered) for scorer in scorers]
 
 
 def _check_run(table: Table, judgments: Judgments, rules: Rules, facts: Facts) -> None:

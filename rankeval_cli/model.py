@@ -246,6 +246,34 @@ class Result:
 
 
 @dataclass(frozen=True)
+class TieResult:
+    """How far one measure of one run depends on the order of tied documents.
+
+    value : under the rule in force
+    expected : the mean over all orders; None where no closed form is known, or --depth cuts through ties
+    worst, best : with the lowest, or the highest, grades first; where `direction` is lower, worst is the larger one
+    queries : those of which two of these values differ
+    is_bound : no order has a value outside of worst and best
+    All values are None where undefined.
+    """
+
+    measure: str
+    canonical: str
+    value: float | None
+    expected: float | None
+    worst: float | None
+    best: float | None
+    queries: int
+    is_bound: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of one measure, without the name, which is its key."""
+        values = asdict(self)
+        del values["measure"]
+        return values
+
+
+@dataclass(frozen=True)
 class Coverage:
     """What was judged, answered, repeated and tied in one run; counts, but `judged_at_k`, a share in [0, 1] or None.
 
@@ -296,12 +324,17 @@ class Verdict:
 
 @dataclass(frozen=True)
 class RunReport:
-    """Everything about one run. `results` has one entry a measure, in the order asked for."""
+    """Everything about one run.
+
+    results : one entry a measure, in the order asked for
+    ties : the same for the tie report; () when it was not asked for
+    """
 
     source: Source
     coverage: Coverage
     results: tuple[Result, ...]
     scores: Scores
+    ties: tuple[TieResult, ...] = ()
 
     @property
     def name(self) -> str:
@@ -368,6 +401,8 @@ def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
     entry: dict[str, Any] = {"name": run.name, "path": source.path, "tag": source.tag, "format": source.format}
     entry["coverage"] = asdict(run.coverage)
     entry["measures"] = {result.measure: result.to_dict() for result in run.results}
+    if run.ties:
+        entry["ties"] = {result.measure: result.to_dict() for result in run.ties}
     if per_query:
         entry["per_query"] = {
             query: {name: None if value != value else value for name, value in values.items()}

@@ -35,6 +35,7 @@ PLACES = {
     "align": 4,
     "scoring": 5,
     "labelled": 5,
+    "ties": 5,
     "gates": 5,
     "report": 5,
     "flow": 6,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from rankeval_cli.cli.options import (
@@ -45,6 +45,7 @@ def evaluate(
     reporter = find(output.format) if output.format else default(is_terminal(sys.stdout))
     targets = [(path, for_path(path, reporter)) for path in output.output]
     request = _request(paths, given, measures, rules, files, intervals, gates)
+    request = replace(request, tie_report=output.tie_report)
     report = _evaluated(request, output)
     _write(report, reporter, targets, output)
     _tell(report, output, gates)

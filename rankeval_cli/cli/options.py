@@ -93,8 +93,10 @@ class RuleOptions:
         Precision, Option(help="Compare scores as doubles, or as trec_eval 9 does.", rich_help_panel=RULES)
     ] = Rules.score_precision
     ties: Annotated[
-        Ties, Option(help="Order of equal scores; docid is descending, as trec_eval has it.", rich_help_panel=RULES)
-    ] = Rules.ties
+        Ties,
+        Option(help="Order of equal scores; docid is descending, as trec_eval has it; expected is the mean over all "
+               "orders, best and worst have the highest or lowest grades first.", rich_help_panel=RULES),
+    ] = Rules.ties  # fmt: skip
     depth: Annotated[
         int | None,
         Option("-M", "--depth", metavar="N", help="Keep the first N of each ranking.", rich_help_panel=RULES),
@@ -193,6 +195,11 @@ class OutputOptions:
     per_query: Annotated[
         bool, Option("-q", "--per-query", help="Add the values of each query.", rich_help_panel=OUTPUT)
     ] = False
+    tie_report: Annotated[
+        bool,
+        Option("--tie-report", rich_help_panel=OUTPUT,
+               help="Add how far each value depends on the order of ties: expected, worst, best."),
+    ] = False  # fmt: skip
     quiet: Annotated[bool, Option("--quiet", help="Only results, errors and gates.", rich_help_panel=OUTPUT)] = False
     color: Annotated[
         Literal["auto", "always", "never"], Option(help="Colour; auto heeds NO_COLOR.", rich_help_panel=OUTPUT)

@@ -153,8 +153,8 @@ def precision_at_multiple(ranking: TiedRanking, k: int, level: float, params: An
 def hit(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
     """Probability that a relevant document is among the first k.
 
-    Of the first group that holds one, m places of n are above the cutoff; all of them miss with probability
-    (n-r)/n * (n-r-1)/(n-1) * .. (m factors, exactly 0 once there are fewer others than places).
+    Only the first group that holds one matters, where the cutoff splits it: each rank of it is the first with a
+    relevant one with probability (all ranks above it miss) times r / (ranks from it on).
     """
     size = len(ranking.grade)
     last = min(k, size)
@@ -170,9 +170,11 @@ def hit(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
             if stop <= last:
                 return 1.0
             missed = 1.0
-            for i in range(last - start):
-                missed *= max(0, stop - start - found - i) / (stop - start - i)
-            return 1.0 - missed
+            total = 0.0
+            for i in range(start, last):
+                total += missed * (found / (stop - i))
+                missed *= max(0, stop - i - found) / (stop - i)
+            return min(1.0, total) if missed > 0.0 else 1.0
         start = stop
     return 0.0
 

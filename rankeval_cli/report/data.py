@@ -3,7 +3,8 @@ r"""Formats for programs: tsv, csv, json, jsonl, parquet, with full double preci
 All but json are long: one row a run, measure and query, in the columns `COLUMNS`. A mean has the query `all` and says
 how many queries it is over; the row of one query leaves `queries` (and the interval) empty, so that a query whose id
 is `all` stays apart. Per run, the queries come first, in ascending byte order, and the means last, as in trec_eval.
-Undefined values are empty, null in jsonl and parquet.
+Undefined values are empty, null in jsonl and parquet. --tie-report adds the columns `TIE_COLUMNS` behind the others,
+empty in the rows of queries: who looks for rows, or for columns by name or place, finds what stood there without it.
 
 tsv keeps one line a row for cut, awk and join: nothing is quoted, and a backslash, tab, line feed or carriage return in
 an id is written `\\`, `\t`, `\n`, `\r`. csv quotes as RFC 4180 says, with a line feed at the end of a row.
@@ -17,13 +18,14 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
-from rankeval_cli.model import Report, Result, RunReport, query_values, query_weights
+from rankeval_cli.model import Report, RunReport, query_values, query_weights
 from rankeval_cli.report.reporter import Options
 
 if TYPE_CHECKING:
     import polars as pl
 
 COLUMNS = ("run", "measure", "query", "value", "ci_low", "ci_high", "queries")
+TIE_COLUMNS = ("ties_expected", "ties_worst", "ties_best", "ties_queries")
 MEAN = "all"
 
 _TSV_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -45,8 +47,9 @@ def _csv_field(text: str) -> str:
 
 
 def _separated(report: Report, options: Options, sign: str, field: Callable[[str], str]) -> Iterator[str]:
-    yield sign.join(COLUMNS) + "\n"
-    end = sign * 3 + "\n"
+    columns = columns_of(report)
+    yield sign.join(columns) + "\n"
+    end = sign * (len(columns) - 4) + "\n"
     for run in report.runs:
         name = field(run.name)
         for query, values in query_values(run.scores) if options.per_query else ():
@@ -55,9 +58,20 @@ def _separated(report: Report, options: Options, sign: str, field: Callable[[str
                 f"{name}{sign}{field(measure)}{sign}{quoted}{sign}{_text(value)}{end}"
                 for measure, value in values.items()
             )
-        for result in run.results:
+        for result, ties in zip(run.results, _ties_of(run), strict=True):
             numbers = map(_text, (result.value, result.ci_low, result.ci_high))
-            yield sign.join([name, field(result.measure), MEAN, *numbers, str(result.queries)]) + "\n"
+            further = [*map(_text, ties[:-1]), *map(str, ties[-1:])]
+            yield sign.join([name, field(result.measure), MEAN, *numbers, str(result.queries), *further]) + "\n"
+
+
+def columns_of(report: Report) -> tuple[str, ...]:
+    """The columns of the long form."""
+    return (*COLUMNS, *TIE_COLUMNS) if any(run.ties for run in report.runs) else COLUMNS
+
+
+def _ties_of(run: RunReport) -> list[tuple[Any, ...]]:
+    """The values of TIE_COLUMNS of each measure; () each where there is no tie report."""
+    return [(ties.expected, ties.worst, ties.best, ties.queries) for ties in run.ties] or [()] * len(run.results)
 
 
 def _text(value: float | None) -> str:
@@ -121,17 +135,27 @@ def _plain(value: Any) -> Any:
 
 def render_jsonl(report: Report, options: Options) -> Iterator[str]:
     """One JSON object a line with the columns of the long form."""
+    columns = columns_of(report)
+    empty = (None,) * (len(columns) - 4)
     for run in report.runs:
         for query, values in query_values(run.scores) if options.per_query else ():
-            yield "".join(_json_row(run, measure, query, value) for measure, value in values.items())
-        for result in run.results:
-            yield _json_row(run, result.measure, MEAN, result.value, result)
+            yield "".join(
+                _json_row(columns, (run.name, measure, query, value, *empty)) for measure, value in values.items()
+            )
+        for row in _means(run, run.name):
+            yield _json_row(columns, row)
 
 
-def _json_row(run: RunReport, measure: str, query: str, value: float | None, mean: Result | None = None) -> str:
-    interval = (mean.ci_low, mean.ci_high, mean.queries) if mean else (None, None, None)
-    row = dict(zip(COLUMNS, (run.name, measure, query, value, *interval), strict=True))
-    return _compact(row) + "\n"
+def _json_row(columns: tuple[str, ...], values: tuple[Any, ...]) -> str:
+    return _compact(dict(zip(columns, values, strict=True))) + "\n"
+
+
+def _means(run: RunReport, name: str) -> list[tuple[Any, ...]]:
+    """The rows of the means, as numbers."""
+    return [
+        (name, result.measure, MEAN, result.value, result.ci_low, result.ci_high, result.queries, *ties)
+        for result, ties in zip(run.results, _ties_of(run), strict=True)
+    ]
 
 
 def write_parquet(report: Report, options: Options, file: IO[bytes]) -> None:
@@ -142,16 +166,16 @@ def write_parquet(report: Report, options: Options, file: IO[bytes]) -> None:
 
     buffer = BytesIO()  # so that a full disk is Python's OSError, not an error of the writer's own
     document = json.dumps(_plain(report.to_dict()), allow_nan=False)
-    frames = [frame for run in report.runs for frame in _frames(run, options)]
+    frames = [frame for run in report.runs for frame in _frames(run, columns_of(report), options)]
     pl.concat(frames).write_parquet(buffer, metadata={"rankeval": document})
     file.write(buffer.getbuffer())
 
 
-def _frames(run: RunReport, options: Options) -> Iterator[pl.DataFrame]:
+def _frames(run: RunReport, names: tuple[str, ...], options: Options) -> Iterator[pl.DataFrame]:
     import polars as pl
 
-    types = (pl.String, pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Int64)
-    schema = dict(zip(COLUMNS, types, strict=True))
+    texts, counts = ("run", "measure", "query"), ("queries", "ties_queries")
+    schema = {name: pl.String if name in texts else pl.Int64 if name in counts else pl.Float64 for name in names}
     if options.per_query:
         metrics, queries = run.scores.metrics, run.scores.queries
         num_rows = len(metrics) * len(queries)
@@ -161,13 +185,9 @@ def _frames(run: RunReport, options: Options) -> Iterator[pl.DataFrame]:
             "query": [query for query in queries for _ in metrics],
             "value": run.scores.values.T.ravel(),
         }
-        frame = pl.DataFrame(columns | {name: [None] * num_rows for name in COLUMNS[4:]}, schema=schema)
+        frame = pl.DataFrame(columns | {name: [None] * num_rows for name in names[4:]}, schema=schema)
         yield frame.with_columns(pl.col("value").fill_nan(None))
-    means = [
-        (_utf8(run.name), result.measure, MEAN, result.value, result.ci_low, result.ci_high, result.queries)
-        for result in run.results
-    ]
-    yield pl.DataFrame(means, schema=schema, orient="row")
+    yield pl.DataFrame(_means(run, _utf8(run.name)), schema=schema, orient="row")
 
 
 def _utf8(name: str) -> str:

@@ -13,6 +13,7 @@ from rankeval_cli.model import Report
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.summary import note_lines
 from rankeval_cli.report.text import (
+    TIE_TITLES,
     UNDEFINED,
     Row,
     has_intervals,
@@ -21,6 +22,8 @@ from rankeval_cli.report.text import (
     number,
     query_cells,
     rows,
+    tie_notes,
+    tie_rows,
     visible,
 )
 
@@ -36,6 +39,9 @@ def render_markdown(report: Report, options: Options) -> Iterator[str]:
     if options.per_query:
         yield "\n"
         yield from _markdown_queries(report)
+    if any(run.ties for run in report.runs):
+        yield "\n"
+        yield from _markdown_ties(report)
     yield "\n" + "".join(f"- {_markdown(line)}\n" for line in _notes(report))
 
 
@@ -57,6 +63,16 @@ def _markdown_queries(report: Report) -> Iterator[str]:
             yield _markdown_row([*prefix, _markdown(query), *cells])
 
 
+def _markdown_ties(report: Report) -> Iterator[str]:
+    several = len(report.runs) > 1
+    titles = [*(["run"] if several else []), "ties", *TIE_TITLES]
+    yield from _markdown_head(titles, num_texts=1 + several)
+    for run in report.runs:
+        prefix = [_markdown(run.name)] if several else []
+        for measure, cells in tie_rows(run):
+            yield _markdown_row([*prefix, _markdown(measure), *cells])
+
+
 def _markdown_head(titles: list[str], num_texts: int) -> Iterator[str]:
     yield _markdown_row([_markdown(title) for title in titles])
     yield _markdown_row([":---"] * num_texts + ["---:"] * (len(titles) - num_texts))
@@ -72,7 +88,7 @@ def _markdown(text: str) -> str:
 
 def _notes(report: Report) -> list[str]:
     brackets = [f"{interval_title(report)} in brackets"] if has_intervals(report) else []
-    return [*brackets, *note_lines(report)]
+    return [*brackets, *tie_notes(report), *note_lines(report)]
 
 
 _LATEX_SIGNS = str.maketrans(
@@ -94,8 +110,11 @@ _LATEX_SIGNS = str.maketrans(
 def render_latex(report: Report, options: Options) -> Iterator[str]:
     """A booktabs tabular of means and intervals, and a longtable of the queries if asked for."""
     yield f"% needs \\usepackage{{booktabs{',longtable' if options.per_query else ''}}}\n"
-    yield "".join(f"% {visible(line)}\n" for line in note_lines(report))
+    yield "".join(f"% {visible(line)}\n" for line in (*tie_notes(report), *note_lines(report)))
     yield from _latex_means(report)
+    if any(run.ties for run in report.runs):
+        yield "\n"
+        yield from _latex_ties(report)
     if options.per_query:
         yield "\n"
         yield from _latex_queries(report)
@@ -124,6 +143,17 @@ def _latex_cells(row: Row, paired: bool) -> Iterator[str]:
         yield f"\\textbf{{{mean}}}" if i in row.best else mean
         if paired:
             yield _latex_number(interval(result) if result else UNDEFINED)
+
+
+def _latex_ties(report: Report) -> Iterator[str]:
+    several = len(report.runs) > 1
+    yield f"\\begin{{tabular}}{{{'l' * (1 + several)}{'r' * len(TIE_TITLES)}}}\n\\toprule\n"
+    yield _latex_row([*(["run"] if several else []), "ties", *TIE_TITLES]) + "\\midrule\n"
+    for run in report.runs:
+        prefix = [_latex(run.name)] if several else []
+        for measure, cells in tie_rows(run):
+            yield _latex_row([*prefix, _latex(measure), *map(_latex_number, cells)])
+    yield "\\bottomrule\n\\end{tabular}\n"
 
 
 def _latex_queries(report: Report) -> Iterator[str]:

@@ -9,6 +9,7 @@ from rankeval_cli.model import Report, RunReport
 from rankeval_cli.report.layout import Cell, Grid, Group, Paint, WidthOf, grid, lines
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.text import (
+    TIE_TITLES,
     UNDEFINED,
     Row,
     counted,
@@ -18,6 +19,8 @@ from rankeval_cli.report.text import (
     number,
     query_cells,
     rows,
+    tie_notes,
+    tie_rows,
     visible,
     wrapped,
 )
@@ -57,6 +60,10 @@ def table_lines(report: Report, options: Options, pen: Pen) -> Iterator[str]:
             yield ""
     means = _Means(report, pen)
     yield from means.lines()
+    for run in report.runs:
+        if run.ties:
+            yield ""
+            yield from _ties(run, len(report.runs) > 1, pen)
     yield from _footnotes(report, means.marks, pen)
 
 
@@ -80,6 +87,19 @@ def _queries(run: RunReport, names: list[str], pen: Pen) -> Iterator[str]:
     for query, cells in values:
         yield visible(query)
         yield from (f"{INDENT}{title}{INDENT}{cell}" for title, cell in zip(titles, cells, strict=True))
+
+
+def _ties(run: RunReport, with_name: bool, pen: Pen) -> Iterator[str]:
+    """The tie report of a run, as a table where that fits."""
+    yield pen.paint(f"ties: {visible(run.name)}" if with_name else "ties", "bold")
+    cells = [[Cell(visible(measure)), *map(Cell, values)] for measure, values in tie_rows(run)]
+    table = grid([Group("", ("measure", *TIE_TITLES), "<" + ">" * len(TIE_TITLES))], cells, pen.measure)
+    if pen.fits(table):
+        yield from pen.draw(table)
+        return
+    for measure, *values in cells:
+        yield INDENT + measure.text
+        yield from (f"{INDENT * 2}{title} {cell.text}" for title, cell in zip(TIE_TITLES, values, strict=True))
 
 
 class _Means:
@@ -155,6 +175,7 @@ def _footnotes(report: Report, has_marks: bool, pen: Pen) -> Iterator[str]:
     notes = ["* best run"] if has_marks else []
     notes += [f"over {count}: {', '.join(names)}" for count, names in _counts(report).items()]
     notes += [f"{kind} {', '.join(names)}: {note}" for (kind, note), names in _reasons(report).items()]
+    notes += tie_notes(report)
     if notes:
         yield ""
     for note in notes:

@@ -104,6 +104,28 @@ def query_cells(run: RunReport, measures: list[str]) -> Iterator[tuple[str, list
         yield query, [number(values.get(name), counts.get(name, False)) for name in measures]
 
 
+TIE_TITLES = ("value", "expected", "worst", "best", "queries")
+
+
+def tie_rows(run: RunReport) -> Iterator[tuple[str, list[str]]]:
+    """Yield (measure, the cells of TIE_TITLES) of a run's tie report."""
+    counts = {metric.written: is_count(metric) for metric in run.scores.metrics}
+    for ties in run.ties:
+        values = (ties.value, ties.expected, ties.worst, ties.best)
+        cells = [number(value, counts[ties.measure]) for value in values]
+        yield ties.measure, [*cells, number(ties.queries, is_count=True)]
+
+
+def tie_notes(report: Report) -> list[str]:
+    """What a reader of a tie report must know; nothing without one."""
+    if not any(run.ties for run in report.runs):
+        return []
+    loose = dict.fromkeys(ties.measure for run in report.runs for ties in run.ties if not ties.is_bound)
+    notes = ["ties: expected is the mean over all orders of equal scores; worst and best have the lowest and highest "
+             "grades first; queries are those for which these differ"]  # fmt: skip
+    return [*notes, *([f"worst and best are no bounds for {visible(', '.join(loose))}"] if loose else [])]
+
+
 def has_intervals(report: Report) -> bool:
     """Whether any result has an interval; if none has, tables leave the column out."""
     return any(result.ci_low is not None for run in report.runs for result in run.results)

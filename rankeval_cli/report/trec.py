@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rankeval_cli.measures.printed import output_name
 from rankeval_cli.measures.spec import Metric
@@ -25,6 +25,15 @@ def render_trec(report: Report, options: Options) -> Iterator[str]:
         for result in run.results:
             value = math.nan if result.value is None else result.value
             yield _line(names[result.measure], "all", value, counts[result.measure])
+        yield from _ties(run, names, counts)
+
+
+def _ties(run: RunReport, names: Mapping[str, str], counts: Mapping[str, bool]) -> Iterator[str]:
+    """The tie report: the name of each measure with `_expected`, `_worst` and `_best` behind it."""
+    for ties in run.ties:
+        for rule, value in (("expected", ties.expected), ("worst", ties.worst), ("best", ties.best)):
+            shown = math.nan if value is None else value
+            yield _line(f"{names[ties.measure]}_{rule}", "all", shown, counts[ties.measure])
 
 
 def _line(name: str, query: str, value: float, is_whole: bool) -> str:

@@ -31,16 +31,16 @@ class DropInRules(Rules):
 class DropInAligner(Aligner):
     """An aligner for which a document may stand twice in a ranking, if the second place is cut off by `-M`."""
 
-    def align(self, block: Block) -> Ranked:
-        """See `Aligner.align`; the error of a repeated document has exit status 4."""
+    def align_each(self, block: Block) -> list[Ranked]:
+        """See `Aligner.align_each`; the error of a repeated document has exit status 4."""
         try:
-            ranked = super().align(block)
+            ranked = super().align_each(block)
         except InputError as problem:
             problem.code, problem.hint = COMPUTING, "each document may stand once in a query"
             raise
         if self.rules.relevance_level >= 0:
             return ranked
-        return replace(ranked, grade=np.where(ranked.status == 1, NEGATIVE_GRADE, ranked.grade))
+        return [replace(one, grade=np.where(one.status == 1, NEGATIVE_GRADE, one.grade)) for one in ranked]
 
     def _without_duplicates(self, rows: _Rows) -> _Rows:
         if self.rules.depth is None:
