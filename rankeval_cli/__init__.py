@@ -108,7 +108,8 @@ def evaluate_arrays(
     measures, rules : as `evaluate` takes them
 
     Raises UsageError, naming the shapes, where they do not fit, InputError for a score that is NaN or a label that is
-    no finite number. Equal scores are in random order (`seed`): arrays have no document ids.
+    no finite number. Arrays have no document ids, so equal scores count in all
+    orders (`ties="expected"`), or in random order (`seed`) for a measure without a closed form of that mean.
 
     >>> evaluate_arrays([[0.2, 0.9, 0.5], [0.7, 0.1, 0.3]], [[1, 0, 0], [0, 1, 0]], measures="mrr")["mrr"]
     0.3333333333333333

@@ -13,9 +13,9 @@ import rankeval_cli
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.gates import Gate, decide
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Judgments, Ordering, Ranked, Report, Rules, RunReport, Scores, Source, Verdict
+from rankeval_cli.model import Judgments, Ordering, Ranked, Report, Rules, RunReport, Scores, Source, Ties, Verdict
 from rankeval_cli.readers import Input, ReadOptions, check_swapped, open_input, open_object, open_table, read_pairs
-from rankeval_cli.ties import Part, check_ties, tie_results, variants
+from rankeval_cli.ties import Part, check_ties, in_force, merged, tie_results, variants
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,17 +104,18 @@ def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
     weights = _weights(request)
     labels = labels_of(table, name, rules, any(metric.measure.needs_highest(metric) for metric in metrics))
     exclude, k = None if rules.exclude is None else read_pairs(rules.exclude), _cutoff(metrics)
-    parts = _parts(request, metrics, rules)
-    make = partial(LabelledAligner, table, labels, rules, k, exclude, _orderings(parts))
+    parts, extra = in_force(metrics, rules), _extra(request, rules)
+    make = partial(LabelledAligner, table, labels, rules, k, exclude, _orderings([*parts, *extra.values()]))
     with show(table.path, table.size_bytes) as progress:
-        facts, every = score_parts(table, labels, parts, make, partial(_check_labelled, table), progress=progress)
-    judgments, scores = finished(labels, every[0])
-    others = [finished(labels, other)[1] for other in every[1:]]
+        check, every_part = partial(_check_labelled, table), [*parts, *extra.values()]
+        facts, every = score_parts(table, labels, every_part, make, check, progress=progress)
+    judgments, scores = finished(labels, merged(metrics, every[: len(parts)]))
+    others = [finished(labels, other)[1] for other in every[len(parts) :]]
     if weights is None and scores.weights is not None:
         rules = replace(rules, weights="list_weight")
     every = [_weighed(one, judgments, weights, rules) for one in (scores, *others)]
     run, warnings = _run_report(name, table, judgments, facts, every[0], rules, k)
-    run = _with_ties(run, parts, every)
+    run = _with_ties(run, dict(zip(extra, every[1:], strict=True)), rules)
     request = replace(request, rules=rules)
     _check_columns(request)
     warnings = [*_spelling_warnings(request), *judgments.warnings, *warnings]
@@ -137,9 +138,11 @@ def _rules_in_force(request: Request, tables: Iterable[Table]) -> Rules:
     if not nameless or rules.ties not in ("docid", "docid-asc"):
         return rules
     if "ties" in request.given:
-        hint = "choose --ties random or file, or name the column: --columns doc=NAME"
+        hint = "choose --ties expected, random or file, or name the column: --columns doc=NAME"
         raise UsageError(f"--ties {rules.ties} needs document ids, and {nameless[0]} has none", hint=hint)
-    return replace(rules, ties="random")
+    metrics = _with_gates(request.metrics, request.gates)
+    has_form = rules.depth is None and any(metric.expected is not None for metric in metrics)
+    return replace(rules, ties="expected" if has_form else "random")
 
 
 def _weights(request: Request) -> dict[str, float] | None:
@@ -274,28 +277,28 @@ def _score_run(
     from rankeval_cli.align import Aligner
 
     rules, metrics = request.rules, _with_gates(request.metrics, request.gates)
-    k, parts = _cutoff(metrics), _parts(request, metrics, rules)
-    make = partial(Aligner, table, judgments, rules, k, exclude, _orderings(parts))
+    k, parts, extra = _cutoff(metrics), in_force(metrics, rules), _extra(request, rules)
+    every_part = [*parts, *extra.values()]
+    make = partial(Aligner, table, judgments, rules, k, exclude, _orderings(every_part))
     check = partial(_check_run, table, judgments, rules)
-    facts, every = score_parts(table, judgments, parts, make, check, progress=progress)
+    facts, every = score_parts(table, judgments, every_part, make, check, progress=progress)
     every = [_weighed(scores, judgments, weights, rules) for scores in every]
-    run, warnings = _run_report(name, table, judgments, facts, every[0], rules, k)
-    return _with_ties(run, parts, every), warnings
+    run, warnings = _run_report(name, table, judgments, facts, merged(metrics, every[: len(parts)]), rules, k)
+    return _with_ties(run, dict(zip(extra, every[len(parts) :], strict=True)), rules), warnings
 
 
-def _parts(request: Request, metrics: tuple[Metric, ...], rules: Rules) -> list[Part]:
-    """What is scored while a run is read: the measures under the rules in force, then what a tie report needs."""
-    return [Part(metrics, rules), *(variants(request.metrics, rules).values() if request.tie_report else ())]
+def _extra(request: Request, rules: Rules) -> dict[Ties, Part]:
+    """What a tie report needs besides the measures under the rules in force."""
+    return variants(request.metrics, rules) if request.tie_report else {}
 
 
 def _orderings(parts: Sequence[Part]) -> list[Ordering]:
     return [part.rules.ordering for part in parts]
 
 
-def _with_ties(run: RunReport, parts: Sequence[Part], every: Sequence[Scores]) -> RunReport:
-    """The run's report with what the scores of the further parts say of ties."""
-    scored = {part.rules.ties: scores for part, scores in zip(parts[1:], every[1:], strict=True)}
-    return replace(run, ties=tie_results(run.results, scored, parts[0].rules)) if scored else run
+def _with_ties(run: RunReport, scored: Mapping[Ties, Scores], rules: Rules) -> RunReport:
+    """The run's report with what the scores of `variants` say of ties."""
+    return replace(run, ties=tie_results(run.results, scored, rules)) if scored else run
 
 
 def _cutoff(metrics: Iterable[Metric]) -> int:

@@ -92,8 +92,8 @@ def _highest(table: Table) -> float:
 class LabelledAligner(Aligner):
     """Aligns the blocks of a labelled table; a new one begins the judgments anew.
 
-    Where there are no document ids, equal scores are told apart by --ties random or file. `random` numbers the rows of
-    a query by score and grade first, so that the order of lines plays no part in it.
+    Where there are no document ids, `random` numbers the rows of a query by score and grade first, so that the order of
+    lines plays no part in it.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ This module loads neither NumPy nor Polars; both appear in annotations only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Real
 from types import NoneType
@@ -389,18 +389,20 @@ class Report:
             "rankeval": self.version,
             "rules": self.rules.to_dict(),
             "qrels": {**qrels, "queries": self.judged_queries, "digest": self.digest},
-            "runs": [_run_dict(run, per_query) for run in self.runs],
+            "runs": [_run_dict(run, self.rules, per_query) for run in self.runs],
             "comparisons": list(self.comparisons),
             "gates": [asdict(verdict) for verdict in self.gates],
             "warnings": list(self.warnings),
         }
 
 
-def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
+def _run_dict(run: RunReport, rules: Rules, per_query: bool) -> dict[str, Any]:
     source = run.source
     entry: dict[str, Any] = {"name": run.name, "path": source.path, "tag": source.tag, "format": source.format}
     entry["coverage"] = asdict(run.coverage)
     entry["measures"] = {result.measure: result.to_dict() for result in run.results}
+    for name in by_chance(run.scores.metrics, rules):
+        entry["measures"][name]["ties"] = "random"
     if run.ties:
         entry["ties"] = {result.measure: result.to_dict() for result in run.ties}
     if per_query:
@@ -411,6 +413,11 @@ def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
         if run.scores.weights is not None:
             entry["weights"] = dict(query_weights(run.scores))
     return entry
+
+
+def by_chance(metrics: Iterable[Metric], rules: Rules) -> list[str]:
+    """The measures that `random` orders though the rule is `expected`, for want of document ids and a closed form."""
+    return [metric.written for metric in metrics if rules.ties == "expected" and metric.expected is None]
 
 
 def query_values(scores: Scores) -> Iterator[tuple[str, dict[str, float]]]:

@@ -40,6 +40,35 @@ def check_ties(metrics: Iterable[Metric], rules: Rules) -> None:
             )
 
 
+def in_force(metrics: tuple[Metric, ...], rules: Rules) -> list[Part]:
+    """All measures with the rule for ties in force.
+
+    `expected` is also what documents without ids fall back on; then measures without a closed form take `random`.
+    """
+    if rules.ties != "expected":
+        return [Part(metrics, rules)]
+    known = tuple(metric for metric in metrics if metric.expected is not None)
+    others = tuple(metric for metric in metrics if metric.expected is None)
+    return [Part(known, rules), *([Part(others, replace(rules, ties="random"))] if others else [])]
+
+
+def merged(metrics: tuple[Metric, ...], parts: Sequence[Scores]) -> Scores:
+    """The scores of several parts as one, in the order of `metrics`."""
+    if len(parts) == 1:
+        return parts[0]
+    import numpy as np
+
+    places = {metric.canonical: (part, row) for part in parts for row, metric in enumerate(part.metrics)}
+    found = [places[metric.canonical] for metric in metrics]
+    return replace(
+        parts[0],
+        metrics=metrics,
+        values=np.stack([part.values[row] for part, row in found]),
+        undefined=tuple(part.undefined[row] for part, row in found),
+        propagate=tuple(part.propagate[row] for part, row in found),
+    )
+
+
 def variants(metrics: tuple[Metric, ...], rules: Rules) -> dict[Ties, Part]:
     """What a tie report needs besides the measures under the rule in force.
 

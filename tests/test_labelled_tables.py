@@ -12,6 +12,7 @@ import pytest
 from rankeval_cli import Report, evaluate
 from rankeval_cli.cli import run as run_program
 from rankeval_cli.errors import InputError, RankevalError, UsageError
+from rankeval_cli.measures.expression import parse
 from rankeval_cli.readers import parquet
 
 MEASURES = ["mrr@10", "map", "ndcg@5", "ndcg:gain=exp", "p@3", "recall@5", "bpref", "err", "err(max=4)", "rbp", "auc"]
@@ -86,28 +87,31 @@ def test_as_run_and_judgments_apart(rules: dict[str, Any], seed: int, has_docs: 
 def test_ties_of_documents_with_ids_are_those_of_the_ids() -> None:
     rows = some_rows(1, levels=3)
     docs = [f"d{i}" for i in range(len(rows))]
-    for ties in ("docid", "docid-asc", "random", "file"):
+    known = [word for word in MEASURES if all(metric.expected for metric in parse(word))]
+    for ties in ("docid", "docid-asc", "random", "file", "expected", "best", "worst"):
+        measures = known if ties == "expected" else MEASURES
         same(
-            evaluate(frame_of(rows, doc=docs), None, MEASURES, ties=ties),
-            evaluate(*apart(rows), MEASURES, ties=ties),
+            evaluate(frame_of(rows, doc=docs), None, measures, ties=ties),
+            evaluate(*apart(rows), measures, ties=ties),
         )
 
 
 @pytest.mark.parametrize("levels", [1, 2, 4])
 def test_the_order_of_lines_plays_no_part(levels: int) -> None:
     rows = some_rows(2, levels=levels)
-    first = evaluate(frame_of(rows), None, MEASURES)
-    assert first.rules.ties == "random"
+    measures = [*MEASURES, "err@5"]
+    first = evaluate(frame_of(rows), None, measures)
+    assert first.rules.ties == "expected"
     for seed in range(4):
         mixed = random.Random(seed).sample(rows, len(rows))
-        other = evaluate(frame_of(mixed), None, MEASURES)
+        other = evaluate(frame_of(mixed), None, measures)
         same(first, other)
         assert first.digest == other.digest
 
 
 def test_random_ties_depend_on_the_seed_and_favour_nobody() -> None:
     frame = frame_of([(f"q{i}", 0.5, label) for i in range(600) for label in (1, 0, 0)])
-    first, second = (evaluate(frame, None, "mrr", seed=seed).per_query["mrr"] for seed in (0, 1))
+    first, second = (evaluate(frame, None, "mrr", ties="random", seed=seed).per_query["mrr"] for seed in (0, 1))
     assert set(first) == {1.0, 1 / 2, 1 / 3}
     assert all(160 < (first == value).sum() < 240 for value in set(first))
     assert 150 < (first == second).sum() < 250
@@ -116,7 +120,26 @@ def test_random_ties_depend_on_the_seed_and_favour_nobody() -> None:
 def test_random_ties_do_not_see_how_large_scores_are() -> None:
     rows = some_rows(4, levels=3)
     larger = [(query, 8 * score + 1, label) for query, score, label in rows]
-    same(evaluate(frame_of(rows), None, MEASURES), evaluate(frame_of(larger), None, MEASURES))
+    first, second = (evaluate(frame_of(each), None, MEASURES, ties="random") for each in (rows, larger))
+    same(first, second)
+
+
+def test_documents_without_ids_count_in_all_orders_where_that_is_known() -> None:
+    frame = frame_of([("q", 0.5, 0), ("q", 0.5, 1), ("q", 0.5, 0)])
+    report = evaluate(frame, None, ["err", "mrr", "mean_rank@2"], seed=5)
+    document = report.to_dict()["runs"][0]["measures"]
+    assert document["mrr"]["value"] == pytest.approx(11 / 18, rel=1e-15)
+    assert [name for name, result in document.items() if result.get("ties") == "random"] == ["err", "mean_rank@2"]
+    for name in ("err", "mean_rank@2"):
+        alone = evaluate(frame, None, name, ties="random", seed=5)
+        assert document[name]["value"] == alone.to_dict()["runs"][0]["measures"][name]["value"]
+
+
+@pytest.mark.parametrize(("measures", "rules"), [("err", {}), ("mrr", {"depth": 2})], ids=["no form", "depth"])
+def test_documents_without_ids_are_in_random_order_where_no_mean_is_known(measures: str, rules: Any) -> None:
+    report = evaluate(frame_of([("q", 0.5, 0), ("q", 0.5, 1)]), None, measures, **rules)
+    assert report.rules.ties == "random"
+    assert "ties" not in report.to_dict()["runs"][0]["measures"][measures]
 
 
 def test_file_order_breaks_ties_only_when_asked() -> None:
@@ -135,7 +158,7 @@ def test_ranks_break_ties_when_asked() -> None:
 def test_ids_that_are_not_there_cannot_break_ties(ties: Any) -> None:
     with pytest.raises(UsageError, match=f"--ties {ties} needs document ids, and run1 has none") as problem:
         evaluate(frame_of([("q", 0.5, 1)]), None, "mrr", ties=ties)
-    assert problem.value.hint == "choose --ties random or file, or name the column: --columns doc=NAME"
+    assert problem.value.hint == "choose --ties expected, random or file, or name the column: --columns doc=NAME"
 
 
 @pytest.mark.parametrize("batch", [1, 7, 100_000])
@@ -282,14 +305,17 @@ def test_one_table_on_the_command_line(table: str, capsys: pytest.CaptureFixture
     code, out, _ = run([table, "-m", "mrr@10", "-f", "json"], capsys)
     document = json.loads(out)
     assert (code, document["runs"][0]["measures"]["mrr@10"]["value"]) == (0, 0.75)
-    assert (document["rules"]["ties"], document["rules"]["weights"]) == ("random", None)
+    assert (document["rules"]["ties"], document["rules"]["weights"]) == ("expected", None)
     assert document["qrels"]["rows"] == 3
     assert document["qrels"]["queries"] == 2
 
 
 def test_the_summary_says_what_orders_equal_scores(table: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run([table, "-m", "mrr", "-f", "markdown", "--seed", "4"], capsys)
-    assert "table.csv has no document ids: --ties random, --seed 4 orders equal scores" in out
+    _, out, _ = run([table, "-m", "mrr", "err", "-f", "markdown", "--seed", "4"], capsys)
+    rule = "--ties expected decides between equal scores; --ties random, --seed 4 for err"
+    assert f"table.csv has no document ids: {rule}" in out
+    _, out, _ = run([table, "-m", "err", "-f", "markdown", "--seed", "4"], capsys)
+    assert "table.csv has no document ids: --ties random, --seed 4 decides between equal scores" in out
     assert "files: table.csv csv" in out
 
 
@@ -334,12 +360,13 @@ def test_weights_go_with_runs_and_judgments_too() -> None:
 # --- LETOR without document ids ----------------------------------------------------------------------------------
 
 
-def test_letor_without_ids_breaks_ties_at_random(tmp_path: Path) -> None:
+def test_letor_without_ids_counts_ties_in_all_orders(tmp_path: Path) -> None:
     labels, scores = tmp_path / "labels.txt", tmp_path / "scores.txt"
     labels.write_text("0 qid:q 1:0.5\n1 qid:q 1:0.5\n")
     scores.write_text("0.5\n0.5\n")
-    assert evaluate(scores, labels, "mrr").rules.ties == "random"
-    assert {evaluate(scores, labels, "mrr", seed=seed)["mrr"] for seed in range(20)} == {0.5, 1.0}
+    assert evaluate(scores, labels, "mrr").rules.ties == "expected"
+    assert evaluate(scores, labels, "mrr")["mrr"] == 0.75
+    assert {evaluate(scores, labels, "mrr", ties="random", seed=seed)["mrr"] for seed in range(20)} == {0.5, 1.0}
     with pytest.raises(UsageError, match="--ties docid needs document ids"):
         evaluate(scores, labels, "mrr", ties="docid")
     labels.write_text("0 qid:q 1:0.5 # docid = a\n1 qid:q 1:0.5 # docid = b\n")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rankeval_cli.model import Report, RunReport, Verdict
+from rankeval_cli.model import Report, RunReport, Verdict, by_chance
 from rankeval_cli.report.text import counted, visible
 
 MOST_DECIMALS = 9
@@ -49,8 +49,11 @@ def _ties_without_ids(report: Report) -> list[str]:
     if not nameless:
         return []
     has = "has" if len(nameless) == 1 else "have"
-    rule = f"--ties {report.rules.ties}" + (f", --seed {report.rules.seed}" if report.rules.ties == "random" else "")
-    return [f"{', '.join(nameless)} {has} no document ids: {rule} orders equal scores"]
+    rules, chance = report.rules, by_chance(report.runs[0].scores.metrics, report.rules)
+    seeded = f"--ties random, --seed {rules.seed}"
+    rule = f"{seeded if rules.ties == 'random' else f'--ties {rules.ties}'} decides between equal scores"
+    rest = f"; {seeded} for {visible(', '.join(chance))}" if chance else ""
+    return [f"{', '.join(nameless)} {has} no document ids: {rule}{rest}"]
 
 
 def rules_line(report: Report) -> str:
