@@ -34,6 +34,7 @@ def in_folder(tmp_path, monkeypatch):
         ("--fail-under ndcg(gain=exp)@10=0.3", "--fail-under ndcg(gain=exp)@10=0.3"),
         ("-m mrr -- -m p@5", "-m mrr -- -m p@5"),
         ("-f json run qrels", "-f json run qrels"),
+        ("run qrels -m --help", "run qrels -m --help"),
         ("-m P(rel=2)@5 ndcg:gain=exp@10 P.5,10", "-m P(rel=2)@5 -m ndcg:gain=exp@10 -m P.5,10"),
     ],
 )
@@ -48,6 +49,11 @@ def test_words_are_spread(line, expected):
         ("-m mrr@0", "`0` is not a cutoff", "whole number"),
         ("-m p run.txt", "needs a cutoff", "p@10"),
         ("--fail-under 0.3", "has no bound", "mrr@10=0.35"),
+        ("run qrels -m", "nothing stands behind -m", "-m mrr@10 ndcg@10"),
+        ("--measure run.txt qrels", "nothing stands behind --measure", "mrr@10"),
+        ("-m -q run qrels", "nothing stands behind -m", "mrr@10"),
+        ("run qrels --fail-under", "nothing stands behind --fail-under", "--fail-under mrr@10=0.35"),
+        ("--fail-under -- run qrels", "nothing stands behind --fail-under", "leave it out"),
     ],
 )
 def test_a_word_that_is_neither_is_told(line, what, hint):

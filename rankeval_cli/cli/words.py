@@ -14,31 +14,41 @@ KNOWN_SUFFIXES = (
 )  # fmt: skip
 
 
+_HELP = {"-h", "--help"}
+
+
 def spread(words: list[str]) -> list[str]:
     """Repeat an option that takes several words before each of them.
 
     Its words go up to the next option. One that is no measure but looks like a path is a file, as are all behind it.
     The words of RAW_COMMAND stay as they are.
-    Raises UsageError for a word that is neither.
+    Raises UsageError for a word that is neither, and for an option without a word: an unset variable behind
+    --fail-under must not pass a build. Who asks for help gets it all the same.
     """
-    if words[:1] == [RAW_COMMAND]:
+    if words[:1] == [RAW_COMMAND] or not _HELP.isdisjoint(words):
         return words
     out: list[str] = []
-    option = None
+    option, before = None, 0
     for place, word in enumerate(words):
+        ends_option = word.startswith("-") and word != "-"
+        if option is not None and (ends_option or not _SEVERAL[option](word)):
+            _check_words(option, len(out) - before)
+            option = None
         if word == "--":
             return [*out, *words[place:]]
-        if word.startswith("-") and word != "-":
-            option = word if word in _SEVERAL else None
-            out += [] if option else [word]
-        elif option is None:
-            out.append(word)
-        elif _SEVERAL[option](word):
-            out += [option, word]
+        if ends_option and word in _SEVERAL:
+            option, before = word, len(out)
         else:
-            option = None
-            out.append(word)
+            out += [word] if option is None else [option, word]
+    if option is not None:
+        _check_words(option, len(out) - before)
     return out
+
+
+def _check_words(option: str, num_words: int) -> None:
+    if not num_words:
+        example = "mrr@10=0.35" if option == "--fail-under" else "mrr@10 ndcg@10"
+        raise UsageError(f"nothing stands behind {option}", hint=f"write {option} {example}, or leave it out")
 
 
 def _is_measure(word: str) -> bool:
