@@ -47,9 +47,20 @@ def is_terminal(stream: TextIO | None) -> bool:
         return False
 
 
+def _columns(stream: TextIO | None) -> int | None:
+    """Width of the terminal that the stream is; None when it is none. COLUMNS counts more, as everywhere."""
+    if stream is None or not is_terminal(stream):
+        return None
+    fallback = (80, 24)
+    with suppress(OSError, ValueError):  # shutil asks standard output alone, which may be a pipe
+        found = os.get_terminal_size(stream.fileno())
+        fallback = (found.columns or 80, found.lines)
+    return shutil.get_terminal_size(fallback).columns
+
+
 def options_for(per_query: bool = False, color: Color = "auto") -> Options:
     """How standard output wants a report: its width if it is a terminal, its colours, its signs."""
-    width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+    width = _columns(sys.stdout)
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     is_unicode = encoding.lower().replace("-", "").startswith("utf")
     return Options(per_query, width, wants_color(color, sys.stdout), is_unicode)
@@ -120,7 +131,7 @@ class Message:
 def _print(messages: Iterable[Message], color: Color) -> None:
     """Write messages to stderr; what goes wrong there can be told nowhere, and changes nothing."""
     paint = _painter(wants_color(color, sys.stderr))
-    width = shutil.get_terminal_size().columns if is_terminal(sys.stderr) else None
+    width = _columns(sys.stderr)
     text = "".join(line + "\n" for message in messages for line in _message_lines(message, paint, width))
     with suppress(OSError, ValueError):
         if sys.stderr is not None:

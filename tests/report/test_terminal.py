@@ -26,11 +26,11 @@ STYLE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Screen:
-    """A terminal of 80 columns; `text` is all that was written to it."""
+    """A terminal; `text` is all that was written to it."""
 
-    def __init__(self) -> None:
+    def __init__(self, columns: int = 80) -> None:
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         self.stream: TextIO = os.fdopen(slave, "w", encoding="utf-8")
         self._pieces: list[bytes] = []
         self._reader = threading.Thread(target=self._read)
@@ -66,6 +66,19 @@ def screen(monkeypatch: pytest.MonkeyPatch, **environment: str) -> Iterator[list
     finally:
         monkeypatch.undo()
         text.append(shown.close())
+
+
+@pytest.mark.parametrize(("columns", "fits"), [(40, 40), (0, 80)], ids=["narrow", "size unknown"])
+def test_messages_wrap_where_stderr_ends_when_stdout_is_a_pipe(monkeypatch, columns, fits):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    shown = Screen(columns)
+    with open(os.devnull, "w") as pipe:
+        monkeypatch.setattr(sys, "__stdout__", pipe)
+        monkeypatch.setattr(sys, "stderr", shown.stream)
+        terminal.print_warnings(["a word " * 40], "never")
+        monkeypatch.undo()
+    lengths = [len(line) for line in shown.close().splitlines()]
+    assert fits - 10 < max(lengths) <= fits
 
 
 class Stream(io.StringIO):
