@@ -141,9 +141,11 @@ def warnings_of(coverage: Coverage, facts: Facts, judgments: Judgments, rules: R
             f"(--order rank for the ranks{hint})"
         )
     if coverage.self_hits and not rules.exclude_self:
-        yield f"{coverage.self_hits:,} results are the query itself (same id): --exclude-self takes them out"
+        hits = "1 result is" if coverage.self_hits == 1 else f"{coverage.self_hits:,} results are"
+        yield f"{hits} the query itself (same id): --exclude-self leaves such results out"
     if coverage.duplicates:
-        yield f"{coverage.duplicates:,} repeated documents left out (--duplicates {rules.duplicates})"
+        documents = "document" if coverage.duplicates == 1 else "documents"
+        yield f"{coverage.duplicates:,} repeated {documents} left out (--duplicates {rules.duplicates})"
 
 
 def _query_warnings(coverage: Coverage, facts: Facts, judgments: Judgments, rules: Rules) -> Iterator[str]:
