@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from rankeval_cli.measures import binary, cascade, curves, graded, graded_points, pairs, pooled, ranks, sets, whole
-from rankeval_cli.measures.spec import Measure, Param
+from rankeval_cli.measures.spec import Measure, Metric, Param
 from rankeval_cli.measures.values import legal_values, write_value
 
 MEASURES: tuple[Measure, ...] = (
@@ -41,6 +41,11 @@ CUTOFFS = {
 DIRECTIONS = {"higher": "higher is better", "lower": "lower is better", "none": "neither end is better"}
 LEVELS = {True: "--relevance-level decides what is relevant", False: "--relevance-level does not act here"}
 RELS = {True: "lowest grade that is relevant, instead of --relevance-level", False: "lower grades get gain 0"}
+FORMS = {  # for the whole list, with a cutoff
+    (True, True): "is exact",
+    (True, False): "is exact for the whole list, and refused with a cutoff",
+    (False, False): "is refused: no closed form is known",
+}
 AGGREGATES = {
     "mean": "mean over the queries",
     "sum": "sum over the queries",
@@ -122,6 +127,7 @@ def describe(measure: Measure) -> str:
         ("range", f"{_range(*measure.bounds)} for one query; {DIRECTIONS[measure.direction]}"),
         ("undefined", f"when {undefined}" if undefined else "never"),
         ("summary", AGGREGATES[measure.aggregate]),
+        ("ties", f"--ties expected {FORMS[_has_form(measure, None), _has_form(measure, 10)]}"),
         ("source", measure.source),
         *(("elsewhere", f"{tool}: {name}") for tool, name in _elsewhere(measure)),
         ("examples", "  ".join(measure.examples)),
@@ -129,6 +135,11 @@ def describe(measure: Measure) -> str:
     for label, text in facts:
         lines += _wrapped(text, f"{label:<11}")
     return "\n".join(lines) + "\n"
+
+
+def _has_form(measure: Measure, cutoff: int | None) -> bool:
+    params = {param.name: param.default for param in measure.params}
+    return Metric(measure, measure.name, measure.name, params, cutoff).expected is not None
 
 
 def _range(low: float, high: float) -> str:

@@ -41,6 +41,14 @@ def test_description_states_range_direction_and_undefined():
     assert "from 1 up for one query" in " ".join(describe(find("mean_rank")).split())
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("map", "is exact"), ("auc", "is exact for the whole list, and refused with a cutoff"), ("err", "is refused: no")],
+)
+def test_description_says_where_the_mean_over_all_orders_of_ties_is_known(name, text):
+    assert f"ties --ties expected {text}" in " ".join(describe(find(name)).split())
+
+
 def test_table_has_a_row_a_measure_in_order():
     rows = table()
     assert [row[0] for row in rows] == [measure.name for measure in MEASURES]
