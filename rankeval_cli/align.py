@@ -6,7 +6,6 @@ ends here. What is noticed on the way (ties, self-hits, ranks against scores) go
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from rankeval_cli.coverage import Facts
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, several
 from rankeval_cli.judgments import DOC_SEED, QUERY_SEED, pair_keys
 from rankeval_cli.model import Judgments, Ordering, Ranked, Rules
+from rankeval_cli.rows import BlockRows, RankOrder, mask_of, offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rankeval_cli.readers.format import Table
 
     Rows = NDArray[np.int64]
-    Hashes = NDArray[np.uint64]
 
 SPELLING_SAMPLE = 1000  # judged pairs whose other spellings are looked for in a run
 
@@ -76,7 +75,7 @@ class Aligner:
         self.facts.note_judged(ranked[0], self.k)
         return ranked
 
-    def _rows(self, block: Block) -> _Rows:
+    def _rows(self, block: Block) -> BlockRows:
         """The rows that are ranked, in file order."""
         return self._without_excluded(self._without_duplicates(self._judged_rows(block)))
 
@@ -87,7 +86,7 @@ class Aligner:
         offsets = np.zeros(len(query) + 1, np.int64)
         return Ranked(query, offsets, none, np.empty(0, np.uint8), none, *self._ideal(query))
 
-    def _judged_rows(self, block: Block) -> _Rows:
+    def _judged_rows(self, block: Block) -> BlockRows:
         """The rows of judged queries; queries that nobody judged are counted and left."""
         query = np.array([self.index.get(qid, -1) for qid in block.queries], dtype=np.int64)
         lengths = np.diff(block.offsets)
@@ -95,12 +94,12 @@ class Aligner:
         known = query >= 0
         self.facts.answered[query[known]] = True
         if known.all():
-            return _Rows(block.frame, query, block.offsets)
+            return BlockRows(block.frame, query, block.offsets)
         self.facts.unjudged += [qid for qid, i in zip(block.queries, query, strict=True) if i < 0]
         frame = block.frame.filter(pl.Series(np.repeat(known, lengths)))
-        return _Rows(frame, query[known], _offsets(lengths[known]))
+        return BlockRows(frame, query[known], offsets_of(lengths[known]))
 
-    def _without_duplicates(self, rows: _Rows) -> _Rows:
+    def _without_duplicates(self, rows: BlockRows) -> BlockRows:
         keys = self._keys(rows)
         if keys.n_unique() == len(keys):
             return rows
@@ -118,9 +117,9 @@ class Aligner:
             best = pairs.with_columns(score=score, row=suspects).sort("score", maintain_order=True)
             first = best.unique(["query", "doc"], keep="first", maintain_order=True)["row"].to_numpy()
             repeats = np.setdiff1d(suspects, first)
-        return rows.keep(~_mask(repeats, rows.frame.height))
+        return rows.keep(~mask_of(repeats, rows.frame.height))
 
-    def _duplicate(self, rows: _Rows, repeats: Rows) -> InputError:
+    def _duplicate(self, rows: BlockRows, repeats: Rows) -> InputError:
         shown = repeats[:SHOWN_PROBLEMS]
         docs = rows.frame["doc"][shown].to_list()
         names = [self.judgments.queries[i] for i in rows.query_of_row()[shown]]
@@ -132,7 +131,7 @@ class Aligner:
             "mend the run, or choose --duplicates first or best",
         )
 
-    def _without_excluded(self, rows: _Rows) -> _Rows:
+    def _without_excluded(self, rows: BlockRows) -> BlockRows:
         docs = rows.frame["doc"]
         own = self._names(rows.query).hash(DOC_SEED).to_numpy()
         hits = np.flatnonzero(rows.doc_hash == np.repeat(own, rows.lengths))
@@ -141,15 +140,15 @@ class Aligner:
             is_self = [docs[int(row)] == self.judgments.queries[i] for row, i in zip(hits, query, strict=True)]
             hits = hits[np.array(is_self, dtype=bool)]
         self.facts.self_hits += len(hits)
-        gone = _mask(hits if self.rules.exclude_self else hits[:0], rows.frame.height)
+        gone = mask_of(hits if self.rules.exclude_self else hits[:0], rows.frame.height)
         if self.exclude is not None:
             names = self._names(rows.query_of_row())
             pairs = pl.DataFrame({"query": names, "doc": docs, "row": np.arange(len(docs))})
             found = pairs.join(self.exclude, on=["query", "doc"], how="semi")["row"].to_numpy()
-            gone |= _mask(found, len(docs))
+            gone |= mask_of(found, len(docs))
         return rows.keep(~gone) if gone.any() else rows
 
-    def _score(self, rows: _Rows, by: Ordering) -> NDArray[np.float64]:
+    def _score(self, rows: BlockRows, by: Ordering) -> NDArray[np.float64]:
         """(N,) the number that orders the rows, highest first."""
         if by.order == "file":
             return -rows.row_in_query().astype(np.float64)
@@ -161,7 +160,7 @@ class Aligner:
                 score = score.astype(np.float32).astype(np.float64)
         return -score if by.order == "ascending" else score
 
-    def _ranks(self, rows: _Rows) -> NDArray[np.float64]:
+    def _ranks(self, rows: BlockRows) -> NDArray[np.float64]:
         rank = rows.frame["rank"]
         if rank.null_count():
             row = int(rank.is_null().arg_true()[0])
@@ -174,7 +173,7 @@ class Aligner:
             )
         return rank.cast(pl.Float64).to_numpy()
 
-    def _order(self, rows: _Rows, by: Ordering) -> _Order:
+    def _order(self, rows: BlockRows, by: Ordering) -> RankOrder:
         """Rank order; only queries that are not strictly falling in file order are sorted."""
         score = self._score(rows, by)
         perm = np.arange(len(score))
@@ -182,11 +181,11 @@ class Aligner:
         falls[rows.last_rows()] = True  # the next row belongs to another query
         if not falls.all():
             query = rows.query_of_row()
-            bad = np.flatnonzero(_mask(query[1:][~falls], len(self.judgments.queries))[query])
+            bad = np.flatnonzero(mask_of(query[1:][~falls], len(self.judgments.queries))[query])
             perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0, by)]  # + 0.0: -0.0 ties with 0.0
-        return _Order(perm, score[perm] + 0.0)
+        return RankOrder(perm, score[perm] + 0.0)
 
-    def _sorted(self, rows: _Rows, bad: Rows, score: NDArray[np.float64], by: Ordering) -> Rows:
+    def _sorted(self, rows: BlockRows, bad: Rows, score: NDArray[np.float64], by: Ordering) -> Rows:
         """Places (into `bad`) in order of query, then score falling, then the tie rule."""
         ties = by.ties
         place = np.repeat(np.arange(len(rows.query)), rows.lengths)[bad]
@@ -208,7 +207,7 @@ class Aligner:
         places: Rows = frame.select(order).to_series().to_numpy().astype(np.int64)
         return places
 
-    def _random_keys(self, rows: _Rows, bad: Rows, place: Rows, score: NDArray[np.float64], seed: int) -> pl.Series:
+    def _random_keys(self, rows: BlockRows, bad: Rows, place: Rows, score: NDArray[np.float64], seed: int) -> pl.Series:
         """UInt64 hash of (seed, query, document) of each tied row, the same on every machine; 0 for rows without a tie.
 
         BLAKE2 costs about a microsecond a row, and only tied rows pay it.
@@ -224,17 +223,17 @@ class Aligner:
             keys[i] = int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
         return pl.Series(keys)
 
-    def _ranked(self, rows: _Rows, order: _Order) -> Ranked:
+    def _ranked(self, rows: BlockRows, order: RankOrder) -> Ranked:
         grade, status = rows.grades[order.perm], rows.status[order.perm]
         ranked = Ranked(rows.query, rows.offsets, grade, status, order.score, *self._ideal(rows.query))
         return ranked if self.rules.depth is None else _keep_rows(ranked, rows.row_in_query() < self.rules.depth)
 
-    def _note(self, rows: _Rows, order: _Order) -> None:
+    def _note(self, rows: BlockRows, order: RankOrder) -> None:
         if self.rules.order in ("score", "ascending"):
             self._note_scores(rows, order)
         self.facts.note_ties(rows.offsets, order.score, min(self.k, self.rules.depth or self.k))
 
-    def _note_scores(self, rows: _Rows, order: _Order) -> None:
+    def _note_scores(self, rows: BlockRows, order: RankOrder) -> None:
         """Note queries of one score throughout, and those whose ranks fall where scores fall."""
         self.facts.note_constant(rows.offsets, order.score)
         if "rank" in rows.frame.columns:
@@ -243,7 +242,7 @@ class Aligner:
             falls[rows.last_rows()] = False
             self.facts.note_ranks(rows.query_of_row()[1:], falls, rank)
 
-    def _marks(self, rows: _Rows) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    def _marks(self, rows: BlockRows) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
         """Grade and status of each row in file order, as `Ranked` has them."""
         grade, status = np.full(rows.frame.height, -1.0), np.zeros(rows.frame.height, np.uint8)
         found = _matches(rows, self._keys(rows), _of_queries(self.judgments.frame, self.judged_of, rows.query))
@@ -254,7 +253,7 @@ class Aligner:
         self.facts.judged_found += len(place)
         return grade, status
 
-    def _note_spellings(self, rows: _Rows, found: pl.DataFrame) -> None:
+    def _note_spellings(self, rows: BlockRows, found: pl.DataFrame) -> None:
         """Look for other spellings (`7` for `007`, `DOC1` for `doc1`) of judged documents that were not found."""
         variants = _of_queries(self.variants, self.variants_of, rows.query)
         pairs = _matches(rows, self._keys(rows), variants) if variants.height else variants
@@ -263,7 +262,7 @@ class Aligner:
             pairs = pairs.join(found, on=["query", "doc"], how="anti")  # the spelling is a judged document of its own
             self.facts.spellings += pairs.select("doc", "meant").rows()
 
-    def _keys(self, rows: _Rows) -> pl.Series:
+    def _keys(self, rows: BlockRows) -> pl.Series:
         """(N,) as `pair_keys`, from one hash a query; made once."""
         if rows.keys is None:
             names = self._names(rows.query)
@@ -279,7 +278,7 @@ class Aligner:
     def _ideal(self, query: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         starts = self.judgments.ideal_offsets
         lengths = starts[query + 1] - starts[query]
-        return _offsets(lengths), self.judgments.ideal[_places_of(starts, query)]
+        return offsets_of(lengths), self.judgments.ideal[_places_of(starts, query)]
 
 
 def _check_ranks(table: Table, orderings: Sequence[Ordering]) -> None:
@@ -310,72 +309,6 @@ def _keep_rows(ranked: Ranked, kept: NDArray[np.bool_]) -> Ranked:
     )
 
 
-@dataclass
-class _Rows:
-    """Rows of judged queries in file order; `query` (Q,) index, `offsets` (Q+1,).
-
-    marks : grade and status of each row; None until all rows that are not ranked have been left out
-    """
-
-    frame: pl.DataFrame
-    query: Rows
-    offsets: Rows
-    hashes: Hashes | None = None
-    keys: pl.Series | None = None
-    marks: tuple[NDArray[np.float64], NDArray[np.uint8]] | None = None
-
-    @property
-    def grades(self) -> NDArray[np.float64]:
-        """(N,) -1 where there is none that counts."""
-        assert self.marks is not None
-        return self.marks[0]
-
-    @property
-    def status(self) -> NDArray[np.uint8]:
-        """(N,) as in `Ranked`."""
-        assert self.marks is not None
-        return self.marks[1]
-
-    @property
-    def doc_hash(self) -> Hashes:
-        """(N,) hash of each document, made once."""
-        if self.hashes is None:
-            self.hashes = self.frame["doc"].hash(DOC_SEED).to_numpy()
-        return self.hashes
-
-    @property
-    def lengths(self) -> Rows:
-        lengths: Rows = np.diff(self.offsets)
-        return lengths
-
-    def query_of_row(self) -> Rows:
-        """(N,) index of each row's query."""
-        return np.repeat(self.query, self.lengths)
-
-    def row_in_query(self) -> Rows:
-        """(N,) 0, 1, .. within each query."""
-        return np.arange(self.offsets[-1]) - np.repeat(self.offsets[:-1], self.lengths)
-
-    def last_rows(self) -> Rows:
-        """Each query's last row but the block's; a query without rows has none."""
-        ends: Rows = self.offsets[1:-1] - 1
-        return ends.compress((ends >= 0) & (ends < self.offsets[-1] - 1))
-
-    def keep(self, kept: NDArray[np.bool_]) -> _Rows:
-        before = np.concatenate(([0], np.cumsum(kept)))
-        frame = self.frame.filter(pl.Series(kept))
-        hashes = None if self.hashes is None else self.hashes[kept]
-        return _Rows(frame, self.query, before[self.offsets].astype(np.int64), hashes)
-
-
-@dataclass(frozen=True)
-class _Order:
-    """perm (N,): the row at each rank, queries one after another; score (N,): in rank order."""
-
-    perm: Rows
-    score: NDArray[np.float64]
-
-
 def _row_starts(frame: pl.DataFrame, num_queries: int) -> Rows:
     """(num_queries + 1,) where the rows of each query start in a frame that is sorted by query index."""
     starts: Rows = np.searchsorted(frame["query"].to_numpy(), np.arange(num_queries + 1))
@@ -390,27 +323,17 @@ def _of_queries(frame: pl.DataFrame, starts: Rows, query: Rows) -> pl.DataFrame:
 def _places_of(starts: Rows, query: Rows) -> Rows:
     """The places from starts[q] up to starts[q + 1] of each query q, one query after another."""
     first, lengths = starts[query], starts[query + 1] - starts[query]
-    offsets = _offsets(lengths)
+    offsets = offsets_of(lengths)
     places: Rows = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], lengths)
     return places
 
 
-def _matches(rows: _Rows, keys: pl.Series, wanted: pl.DataFrame) -> pl.DataFrame:
+def _matches(rows: BlockRows, keys: pl.Series, wanted: pl.DataFrame) -> pl.DataFrame:
     """The rows whose (query, doc) is in `wanted` (query, doc, key, ..), with its other columns and `row`."""
     hits = np.flatnonzero(keys.is_in(wanted["key"].implode()).to_numpy())
     query = rows.query_of_row()[hits].astype(np.uint32)
     candidates = pl.DataFrame({"query": query, "doc": rows.frame["doc"][hits], "row": hits})
     return candidates.join(wanted.drop("key"), on=["query", "doc"], how="inner")
-
-
-def _mask(rows: Rows, height: int) -> NDArray[np.bool_]:
-    mask = np.zeros(height, np.bool_)
-    mask[rows] = True
-    return mask
-
-
-def _offsets(lengths: Rows) -> Rows:
-    return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
 
 
 def _spelling_variants(judgments: Judgments) -> pl.DataFrame:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from rankeval_cli.align import Aligner, _offsets, _Rows
+from rankeval_cli.align import Aligner
 from rankeval_cli.coverage import num_at_level
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.judgments import grade_text
 from rankeval_cli.model import Judgments, Ordering, Ranked, Rules, Scores, Source
 from rankeval_cli.readers.weights import check_weight
+from rankeval_cli.rows import BlockRows, offsets_of
 from rankeval_cli.sorting import falling, falling_order, tied_places
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class LabelledAligner(Aligner):
         self.names = pl.Series(dtype=pl.String)  # of the block's queries
         self.goals = (np.zeros(1, np.int64), np.empty(0))
 
-    def _rows(self, block: Block) -> _Rows:
+    def _rows(self, block: Block) -> BlockRows:
         """The rows that are ranked; their labels are the judgments of the block.
 
         Raises InputError for a document that stands twice in a ranking (under `--duplicates error`), a negative grade
@@ -129,9 +130,9 @@ class LabelledAligner(Aligner):
         scored = rows.frame["score"].is_not_null()
         return rows if scored.all() else rows.keep(scored.to_numpy())
 
-    def _labelled_rows(self, block: Block) -> _Rows:
+    def _labelled_rows(self, block: Block) -> BlockRows:
         """The rows that count, of the queries that have any; grade NaN where `--negative drop` leaves none."""
-        rows = _Rows(block.frame, np.arange(len(block.queries)), block.offsets)
+        rows = BlockRows(block.frame, np.arange(len(block.queries)), block.offsets)
         if rows.frame["grade"].null_count():
             rows = rows.keep(rows.frame["grade"].is_not_null().to_numpy())
         rows = self._without_negative(rows, block.queries)
@@ -142,19 +143,19 @@ class LabelledAligner(Aligner):
             self.noted.empty += [query for query, is_judged in zip(block.queries, some, strict=True) if not is_judged]
             lengths = rows.lengths
             frame = rows.frame.filter(pl.Series(np.repeat(some, lengths)))
-            rows = _Rows(frame, rows.query[some], _offsets(lengths[some]))
+            rows = BlockRows(frame, rows.query[some], offsets_of(lengths[some]))
         return self._numbered(rows, names)
 
-    def _numbered(self, rows: _Rows, names: list[str]) -> _Rows:
+    def _numbered(self, rows: BlockRows, names: list[str]) -> BlockRows:
         """The same rows, the queries with their indices among all that have been read."""
         self.first = len(self.judgments.queries)
         self.judgments.queries.extend(names)
         self.names = pl.Series(names, dtype=pl.String)
         self.facts.grow(len(self.judgments.queries))
         self.facts.rows += rows.frame.height
-        return _Rows(rows.frame, np.arange(self.first, len(self.judgments.queries)), rows.offsets)
+        return BlockRows(rows.frame, np.arange(self.first, len(self.judgments.queries)), rows.offsets)
 
-    def _without_negative(self, rows: _Rows, queries: list[str]) -> _Rows:
+    def _without_negative(self, rows: BlockRows, queries: list[str]) -> BlockRows:
         grade = rows.frame["grade"].to_numpy()
         rule, negative = self.rules.negative, grade < 0
         if rule == "unjudged" or not negative.any():
@@ -165,9 +166,9 @@ class LabelledAligner(Aligner):
             what = f"grade `{grade_text(float(grade[row]))}` of query `{query}` is negative"
             raise InputError(what, self.table.path, "choose --negative unjudged, nonrelevant or drop")
         other = np.where(negative, 0.0 if rule == "nonrelevant" else np.nan, grade)
-        return _Rows(rows.frame.with_columns(grade=pl.Series(other)), rows.query, rows.offsets)
+        return BlockRows(rows.frame.with_columns(grade=pl.Series(other)), rows.query, rows.offsets)
 
-    def _note_judgments(self, rows: _Rows) -> None:
+    def _note_judgments(self, rows: BlockRows) -> None:
         grade = rows.frame["grade"].to_numpy() + 0.0  # -0.0 is 0
         ordered = falling(grade, rows.offsets)  # NaN last
         kept = np.concatenate(([0], np.cumsum(ordered >= 0)))
@@ -182,7 +183,7 @@ class LabelledAligner(Aligner):
         if "list_weight" in rows.frame.columns:
             self.noted.weights += self._list_weights(rows)
 
-    def _list_weights(self, rows: _Rows) -> list[float]:
+    def _list_weights(self, rows: BlockRows) -> list[float]:
         """One weight a query; InputError naming a query that has two, or one that is none."""
         column = rows.frame["list_weight"]
         weights = column.to_numpy()  # null is NaN
@@ -197,7 +198,7 @@ class LabelledAligner(Aligner):
         found: list[float] = first.tolist()
         return found
 
-    def _sorted(self, rows: _Rows, bad: Places, score: Floats, by: Ordering) -> Places:
+    def _sorted(self, rows: BlockRows, bad: Places, score: Floats, by: Ordering) -> Places:
         if self.table.has_doc_ids:
             return super()._sorted(rows, bad, score, by)
         place = np.repeat(np.arange(len(rows.query)), rows.lengths)[bad]
@@ -210,7 +211,7 @@ class LabelledAligner(Aligner):
         return perm
 
     def _tied(
-        self, rows: _Rows, bad: Places, members: Places, runs: Places, number: Places, query: Places, by: Ordering
+        self, rows: BlockRows, bad: Places, members: Places, runs: Places, number: Places, query: Places, by: Ordering
     ) -> Places:
         """The members of runs of equal scores in order of the tie rule.
 
@@ -239,7 +240,7 @@ class LabelledAligner(Aligner):
         ]
         return np.frombuffer(b"".join(digests), dtype=">u8").astype(np.uint64)
 
-    def _marks(self, rows: _Rows) -> tuple[Floats, NDArray[np.uint8]]:
+    def _marks(self, rows: BlockRows) -> tuple[Floats, NDArray[np.uint8]]:
         grade = rows.frame["grade"].to_numpy() + 0.0
         is_judged = grade >= 0
         status = np.where(is_judged, 2, np.where(np.isnan(grade), 0, 1)).astype(np.uint8)
@@ -252,7 +253,7 @@ class LabelledAligner(Aligner):
     def _names(self, query: Places) -> pl.Series:
         return self.names[query - self.first]
 
-    def _ranks(self, rows: _Rows) -> Floats:
+    def _ranks(self, rows: BlockRows) -> Floats:
         rank = rows.frame["rank"]
         if rank.null_count() and not self.table.has_doc_ids:
             query = self.judgments.queries[int(rows.query_of_row()[rank.is_null().to_numpy()][0])]
@@ -300,7 +301,7 @@ def _digests_of_grades(ordered: Floats, offsets: Places) -> list[bytes]:
     return [hashlib.sha256(data[8 * a : 8 * b]).digest() for a, b in pairwise(kept)]
 
 
-def _digests_of_documents(rows: _Rows, grade: Floats) -> list[bytes]:
+def _digests_of_documents(rows: BlockRows, grade: Floats) -> list[bytes]:
     """sha256 of the lines (document, grade) of each query, sorted by bytes."""
     judged = ~np.isnan(grade)
     distinct = sorted(set(grade[judged].tolist()))

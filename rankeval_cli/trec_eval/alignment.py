@@ -13,8 +13,8 @@ from rankeval_cli.model import Ranked, Rules
 from rankeval_cli.trec_eval.options import COMPUTING
 
 if TYPE_CHECKING:
-    from rankeval_cli.align import _Rows
     from rankeval_cli.readers.blocks import Block
+    from rankeval_cli.rows import BlockRows
 
 UNKNOWN, NEGATIVE, LARGE = b"-.>"  # signs: not in the judgments, of a negative grade, of a grade above 9
 NEGATIVE_GRADE = -2.0  # what a negative grade counts as against a level below 0; documents not judged are -1
@@ -42,7 +42,7 @@ class DropInAligner(Aligner):
             return ranked
         return [replace(one, grade=np.where(one.status == 1, NEGATIVE_GRADE, one.grade)) for one in ranked]
 
-    def _without_duplicates(self, rows: _Rows) -> _Rows:
+    def _without_duplicates(self, rows: BlockRows) -> BlockRows:
         if self.rules.depth is None:
             return super()._without_duplicates(rows)
         top = np.zeros(rows.frame.height, np.bool_)
