@@ -132,8 +132,11 @@ def warnings_of(coverage: Coverage, facts: Facts, judgments: Judgments, rules: R
         found, meant = min(facts.spellings)
         yield f"{len(facts.spellings):,} judged documents may be spelt differently here: `{found}` for `{meant}`"
     if facts.constant:
-        orders = "takes the mean over all orders of" if rules.ties == "expected" else "orders"
-        yield f"all scores are equal in {_queries(facts.constant)}: only --ties {rules.ties} {orders} their documents"
+        where = f"all scores are equal in {_queries(facts.constant)}"
+        if rules.ties == "expected":
+            yield f"{where}: the mean over all orders of their documents counts (--ties expected)"
+        else:
+            yield f"{where}: only --ties {rules.ties} orders their documents"
     if facts.rank_conflicts:
         hint = "; lower scores may be better here (distances): --order ascending" if facts.rank_reversed else ""
         yield (

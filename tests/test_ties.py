@@ -150,6 +150,13 @@ def test_values_of_torchmetrics(labels, scores, measure, value):
     assert report[measure] == pytest.approx(value, abs=1e-6)
 
 
+def test_equal_scores_throughout_are_warned_of_under_every_rule():
+    run, qrels = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 1}}
+    assert "only --ties best orders their documents" in evaluate(run, qrels, "mrr", ties="best").warnings[0]
+    text = "the mean over all orders of their documents counts (--ties expected)"
+    assert text in evaluate(run, qrels, "mrr", ties="expected").warnings[0]
+
+
 @pytest.mark.parametrize("measure", ["err@3", "gm_map", "infAP", "iprec@0.1", "auc@5", "mean_rank@3"])
 def test_measure_without_closed_form_is_refused_before_data_are_read(measure):
     with pytest.raises(UsageError, match=rf"`{measure}` has no closed form.*--ties expected") as caught:
