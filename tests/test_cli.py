@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -293,6 +294,94 @@ def test_an_interrupt_ends_with_130_and_leaves_nothing(program, tmp_path):
         out, err = started.communicate(timeout=20)
     assert (started.returncode, out, err) == (130, "", "interrupted\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe", "qrels.txt", "run.txt"]
+
+
+HANDLERS = """
+import ctypes
+from rankeval_cli.cli import run
+
+signal = ctypes.CDLL(None).signal
+signal.restype, signal.argtypes = ctypes.c_void_p, [ctypes.c_int, ctypes.c_void_p]
+
+def handler():
+    found = signal(2, None)
+    signal(2, found)
+    return found
+
+before = handler()
+code = run(["run.txt", "qrels.txt", "--quiet"])
+print(code, handler() == before)
+"""
+
+
+def test_polars_does_not_keep_interrupts_for_itself():
+    done = subprocess.run([sys.executable, "-c", HANDLERS], capture_output=True, text=True)
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("0 True", "")
+
+
+def test_an_interrupt_that_comes_out_of_polars_as_a_panic_is_no_bug(call, monkeypatch):
+    from polars.exceptions import PanicException
+
+    from rankeval_cli import flow
+
+    def panics(*_):
+        raise PanicException("Err value: PyErr { type: <class 'KeyboardInterrupt'>, value: KeyboardInterrupt() }")
+
+    monkeypatch.setattr(flow, "evaluate", panics)
+    assert call("run.txt qrels.txt") == (130, "", "interrupted\n")
+
+
+@pytest.fixture
+def parts():
+    os.mkdir("parts")
+    for name in ("parts/a.tsv", "parts/b.tsv", "weights.tsv", "exclude.tsv"):
+        with open(name, "w") as file:
+            file.write("q1\ta\n")
+    os.symlink("qrels.txt", "link.txt")
+
+
+@pytest.mark.parametrize(
+    ("line", "target"),
+    [
+        ("run.txt qrels.txt", "qrels.txt"),
+        ("run.txt qrels.txt", "./run.txt"),
+        ("run.txt qrels.txt", "link.txt"),
+        ("run.txt --qrels qrels.txt", "qrels.txt"),
+        ("parts qrels.txt", "parts/b.tsv"),
+        ("parts/*.tsv qrels.txt", "parts/b.tsv"),
+        ("run.txt qrels.txt --weights weights.tsv", "weights.tsv"),
+        ("run.txt qrels.txt --exclude exclude.tsv", "exclude.tsv"),
+    ],
+)
+def test_a_report_never_replaces_an_input(call, parts, line, target):
+    with open(target) as file:
+        before = file.read()
+    code, out, err = call(f"{line} -o {target}")
+    assert (code, out) == (2, "")
+    assert f"error: -o {target} would overwrite an input" in err
+    with open(target) as file:
+        assert file.read() == before
+
+
+def test_a_report_may_stand_beside_the_parts_of_a_run(call, tmp_path):
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "run.txt").write_text(RUN)
+    code, _, err = call("parts qrels.txt --quiet -o parts/report.json")
+    assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--ties rnadom", "invalid value for '--ties': 'rnadom' is not one of 'docid'"),
+        ("--seed x", "invalid value for '--seed': should be a valid integer\n"),
+        ("--confidence high", "invalid value for '--confidence': should be a valid number\n"),
+    ],
+)
+def test_a_wrong_value_is_told_in_plain_words(call, words, message):
+    code, out, err = call(f"run.txt qrels.txt {words}")
+    assert (code, out) == (2, "")
+    assert f"error: {message}" in err
 
 
 def test_a_bug_is_told_as_one(call, monkeypatch):

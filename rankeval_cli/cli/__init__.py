@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,6 +14,11 @@ from rankeval_cli.errors import ExitCode, RankevalError, UsageError
 
 if TYPE_CHECKING:
     from rankeval_cli.report.terminal import Color
+
+
+# How Typer's checker begins and ends what it has to say: "Value error, 'x' is not one of ..", "Input should be a valid
+# integer, unable to parse string as an integer".
+_PARSER_WORDS = re.compile(r"(?<=: )(?:Value error, |Input (?=should))|, unable to parse .*")
 
 
 def main() -> NoReturn:
@@ -44,6 +50,8 @@ def run(words: Sequence[str]) -> int:
     except SystemExit as stop:  # shell completion ends so
         return stop.code if isinstance(stop.code, int) else ExitCode.OK
     except BaseException as bug:  # a Polars panic is no Exception
+        if "KeyboardInterrupt" in str(bug):  # Polars makes a panic of one that meets it while it imports
+            return _interrupted()
         problem = _bug(bug, is_debug="--debug" in words)
     from rankeval_cli.report.terminal import print_error
 
@@ -61,7 +69,7 @@ def _run(words: list[str]) -> int:
     try:
         code = app()(args=words if completing else spread(words), prog_name="rankeval", standalone_mode=False)
     except TyperException as error:
-        message = error.format_message().rstrip(".")
+        message = _PARSER_WORDS.sub("", error.format_message()).rstrip(".")
         raise UsageError(message[:1].lower() + message[1:], hint="rankeval --help shows every option") from None
     if code == ExitCode.INTERRUPTED:  # Typer makes an exit of it
         return _interrupted()

@@ -6,6 +6,7 @@ import sys
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from rankeval_cli.cli.interrupts import keep_interrupts
 from rankeval_cli.cli.options import (
     FileOptions,
     GateOptions,
@@ -15,6 +16,7 @@ from rankeval_cli.cli.options import (
     RuleOptions,
     takes,
 )
+from rankeval_cli.cli.targets import check_targets
 from rankeval_cli.errors import ExitCode, UsageError
 from rankeval_cli.model import DEFAULT_MEASURES, Rules
 
@@ -46,6 +48,8 @@ def evaluate(
     targets = [(path, for_path(path, reporter)) for path in output.output]
     request = _request(paths, given, measures, rules, files, intervals, gates)
     request = replace(request, tie_report=output.tie_report)
+    check_targets(output.output, [*request.runs, request.qrels, rules.exclude, rules.weights])
+    keep_interrupts()
     report = _evaluated(request, output)
     _write(report, reporter, targets, output)
     _tell(report, output, gates)
