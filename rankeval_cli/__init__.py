@@ -11,10 +11,12 @@ report.to_dict()        # what `-f json` prints
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.arrays import from_positives, from_rankings
+from rankeval_cli.errors import RankevalError
 from rankeval_cli.model import DEFAULT_MEASURES, Report, Rules
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "RankevalError",
     "Report",
     "Rules",
     "evaluate",
@@ -38,7 +41,7 @@ def evaluate(
     qrels: Any = None,
     measures: str | Iterable[str] = (),
     *,
-    gates: Iterable[str] = (),
+    gates: str | Iterable[str] = (),
     columns: Mapping[str, str] | None = None,
     run_format: str | None = None,
     qrels_format: str | None = None,
@@ -48,7 +51,8 @@ def evaluate(
 ) -> Report:
     """Score one run, or a list of runs, against judgments, as the program does.
 
-    run : a path, a dict `{query: {document: score}}`, or a Polars, pandas or Arrow table; or a list of these
+    run : a path, a dict `{query: {document: score}}`, a list of records, or a Polars, pandas or Arrow table; or a list
+        of these
     qrels : the same with grades; left out when `run` is one labelled table, with columns for query, score and label
     measures : as on the command line, such as `["mrr@10", "P(rel=2)@5"]`; the program's default when empty
     gates : expressions that must hold, such as `"mrr@10 >= 0.35"`; the verdicts are in `Report.gates`
@@ -69,16 +73,16 @@ def evaluate(
     from rankeval_cli.measures.expression import parse_all
     from rankeval_cli.readers import ReadOptions
 
-    words = [measures] if isinstance(measures, str) else list(measures)
+    words = _words(measures, "measures", 'names, such as ["mrr@10", "ndcg@10"]')
     if weights is not None:
         rules["weights"] = str(weights) if isinstance(weights, (str, PurePath)) else "weights"
     in_force = _rules(rules)
     request = Request(
-        runs=tuple(run) if isinstance(run, (list, tuple)) and qrels is not None else (run,),
+        runs=tuple(run) if qrels is not None and _are_runs(run) else (run,),
         qrels=qrels,
         metrics=parse_all(words or DEFAULT_MEASURES),
         rules=in_force,
-        gates=tuple(parse_gate(gate) for gate in gates),
+        gates=tuple(map(parse_gate, _words(gates, "gates", 'expressions, such as ["mrr@10 >= 0.35"]'))),
         run_options=ReadOptions(run_format, columns or {}),
         qrels_options=ReadOptions(qrels_format, columns or {}, in_force.grade_map),
         given=frozenset(rules),
@@ -148,6 +152,27 @@ def _read(path: Any, role: Any, columns: Mapping[str, str] | None, format: str |
     return pl.concat(frames or [pl.DataFrame(schema={"query": pl.String, "doc": pl.String, value: pl.Float64})])
 
 
+def _words(words: Any, name: str, expected: str) -> list[str]:
+    from rankeval_cli.errors import UsageError
+
+    if isinstance(words, str):
+        return [words]
+    found = list(words) if isinstance(words, Iterable) else [words]
+    for word in found:
+        if not isinstance(word, str):
+            raise UsageError(f"{name} hold `{word}`, which is no text", hint=f"give {expected}")
+    return found
+
+
+def _are_runs(run: Any) -> bool:
+    """Whether a list holds several runs, and not the records of one: a record has bare values, a run has none."""
+    if not isinstance(run, (list, tuple)):
+        return False
+    first = run[0] if run else None
+    is_record = isinstance(first, Mapping) and any(isinstance(value, (str, Real)) for value in first.values())
+    return not is_record and not hasattr(first, "_asdict")
+
+
 def _rules(rules: Mapping[str, Any]) -> Rules:
     from dataclasses import fields
 
@@ -157,4 +182,5 @@ def _rules(rules: Mapping[str, Any]) -> Rules:
     for name in rules:
         if name not in known:
             raise UsageError(f"there is no rule `{name}`", hint=did_you_mean(name, known) or ", ".join(known))
-    return Rules(**rules)
+    values: dict[str, Any] = {name: str(rule) if isinstance(rule, PurePath) else rule for name, rule in rules.items()}
+    return Rules(**values)

@@ -80,6 +80,8 @@ class Rules:
             allowed, value = get_args(kind), getattr(self, name)
             if get_origin(kind) is Literal and value not in allowed:
                 raise UsageError(f"{_option(name)} is `{value}`", hint=f"choose one of {', '.join(allowed)}")
+            if kind is bool and value not in (True, False):
+                raise UsageError(f"{_option(name)} is `{value}`", hint="give True or False")
         for name, kind, is_legal, expected in _RANGES:
             value = getattr(self, name)
             if not (isinstance(value, kind) and is_legal(value)):
@@ -106,6 +108,8 @@ class Rules:
 
 _RANGES: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], bool], str], ...] = (
     ("relevance_level", Real, lambda level: 0 <= level < math.inf, "a grade of 0 or more"),
+    ("grade_map", (Mapping, NoneType), lambda grades: _are_grades(grades or {}), 'grades of words, such as {"E": 3}'),
+    ("exclude", (str, NoneType), lambda path: True, "the path of a file"),
     (
         "ignore_label",
         (Real, NoneType),
@@ -117,6 +121,10 @@ _RANGES: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], bool], str], 
     ("resamples", Integral, lambda n: 1 <= n <= MAX_RESAMPLES, f"a whole number from 1 to {MAX_RESAMPLES:,}"),
     ("seed", Integral, lambda seed: seed >= 0, "a whole number of 0 or more"),
 )
+
+
+def _are_grades(grades: Mapping[str, Any]) -> bool:
+    return all(isinstance(grade, Real) and math.isfinite(grade) for grade in grades.values())
 
 
 def _option(name: str) -> str:
@@ -355,6 +363,14 @@ class Report:
     gates: tuple[Verdict, ...] = ()
     comparisons: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """A line a run with its means, for notebooks; the fields hold the values of every query."""
+        lines = [f"Report: judged queries {self.judged_queries:,}, warnings {len(self.warnings)}"]
+        for run in self.runs:
+            means = (f"{found.measure} {'-' if found.value is None else f'{found.value:.4f}'}" for found in run.results)
+            lines.append(f"  {run.name!r}: {', '.join(means)}")
+        return "\n".join(lines)
 
     def __getitem__(self, measure: str) -> float:
         """Mean of one measure of the only (or first) run; NaN when undefined.

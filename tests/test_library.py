@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections import namedtuple
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
-from rankeval_cli import Rules, evaluate, read_qrels, read_run
-from rankeval_cli.errors import UsageError
+from rankeval_cli import RankevalError, Rules, evaluate, read_qrels, read_run
+from rankeval_cli.errors import InputError, UsageError
 
 RUN = {"q1": {"d1": 0.5, "d2": 0.25}}
 
@@ -45,16 +49,92 @@ def test_a_query_that_is_left_out_as_missing_is_never_one_with_nothing_relevant(
         ("seed", -1),
         ("seed", 0.5),
         ("ties", "rnadom"),
+        ("judged_only", "no"),
+        ("exclude_self", None),
+        ("grade_map", "E=1"),
+        ("grade_map", {"E": "1"}),
+        ("grade_map", {"E": float("nan")}),
+        ("exclude", ("q1", "d1")),
     ],
 )
 def test_a_value_that_a_rule_cannot_have_is_refused(rule, value):
-    with pytest.raises(UsageError, match=f"--{rule.replace('_', '-')} is `{value}`"):
+    with pytest.raises(UsageError, match=re.escape(f"--{rule.replace('_', '-')} is `{value}`")):
         Rules(**{rule: value})
 
 
 @pytest.mark.parametrize(
     "rules",
-    [{"depth": np.int64(3)}, {"relevance_level": np.float32(0.5)}, {"resamples": 10_000_000}, {"confidence": 0.5}],
+    [
+        {"judged_only": np.True_},
+        {"grade_map": {"E": np.float32(3)}},
+        {"depth": np.int64(3)},
+        {"relevance_level": np.float32(0.5)},
+        {"resamples": 10_000_000},
+        {"confidence": 0.5},
+    ],
 )
 def test_a_value_that_a_rule_may_have_is_taken(rules):
     assert Rules(**rules).to_dict().items() >= rules.items()
+
+
+RECORD = namedtuple("RECORD", "qid docno score")
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [{"qid": "q1", "docno": "d1", "score": 0.5}, {"qid": "q1", "docno": "d2", "score": 0.25}],
+        [{"qid": "q1", "docno": ["d1", "d2"], "score": [0.5, 0.25]}],
+        [RECORD("q1", "d1", 0.5), RECORD("q1", "d2", 0.25)],
+    ],
+    ids=["dicts", "one a query", "named tuples"],
+)
+def test_a_list_of_records_is_one_run(records):
+    report = evaluate(records, {"q1": {"d2": 1}}, "mrr")
+    assert [(run.name, run.source.rows) for run in report.runs] == [("run1", 2)]
+    assert report["mrr"] == 0.5
+
+
+@pytest.mark.parametrize("second", [RUN, {"qid": ["q1"], "docno": ["d2"], "score": [1.0]}], ids=["dict", "columns"])
+def test_a_list_of_dicts_is_several_runs(second):
+    report = evaluate([second, RUN], {"q1": {"d2": 1}}, "mrr")
+    assert [run.name for run in report.runs] == ["run1", "run2"]
+
+
+@pytest.mark.parametrize("words", [None, 5, [None], ["mrr", 3]], ids=str)
+def test_measures_and_gates_that_are_no_text_are_refused(words):
+    with pytest.raises(UsageError, match=r"measures hold `.*`, which is no text"):
+        evaluate(RUN, {"q1": {"d2": 1}}, words)
+    with pytest.raises(UsageError, match=r"gates hold `.*`, which is no text"):
+        evaluate(RUN, {"q1": {"d2": 1}}, "mrr", gates=words)
+
+
+def test_one_gate_may_be_given_as_text():
+    assert [gate.passed for gate in evaluate(RUN, {"q1": {"d2": 1}}, gates="mrr >= 0.6").gates] == [False]
+
+
+def test_excluded_pairs_may_be_a_path_object(tmp_path):
+    Path(tmp_path / "pairs.tsv").write_text("q1\td1\n")
+    report = evaluate(RUN, {"q1": {"d2": 1}}, "mrr", exclude=tmp_path / "pairs.tsv")
+    assert report["mrr"] == 1.0
+    assert report.to_dict()["rules"]["exclude"] == str(tmp_path / "pairs.tsv")
+
+
+def test_an_open_file_is_refused_by_what_it_is(tmp_path):
+    with open(tmp_path / "run.txt", "w+") as file, pytest.raises(InputError, match="run1: is an open file"):
+        evaluate(file, {"q1": {"d2": 1}})
+
+
+@pytest.mark.parametrize("option", ["run_format", "qrels_format"])
+def test_a_format_that_is_no_text_is_refused(option):
+    with pytest.raises(RankevalError, match="unknown format `3`"):
+        evaluate(RUN, {"q1": {"d2": 1}}, **{option: 3})
+
+
+def test_a_report_shows_a_line_a_run():
+    report = evaluate([RUN, {"q2": {"d1": 1}}], {"q1": {"d2": 1}, "q2": {"d3": 0}}, ["mrr", "first_rank"])
+    assert repr(report).splitlines() == [
+        "Report: judged queries 2, warnings 5",
+        "  'run1': mrr 0.2500, first_rank 2.0000",
+        "  'run2': mrr 0.0000, first_rank -",
+    ]

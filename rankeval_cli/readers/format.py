@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from rankeval_cli.errors import UsageError
@@ -49,6 +50,8 @@ class ReadOptions:
     ignore_label: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.format, (str, NoneType)):
+            raise UsageError(f"unknown format `{self.format}`", hint="`rankeval formats` lists the names")
         for role in self.columns:
             if role not in KNOWN_COLUMNS:
                 raise UsageError(f"--columns has no role `{role}`", hint=f"roles are {', '.join(KNOWN_COLUMNS)}")

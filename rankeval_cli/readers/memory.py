@@ -49,6 +49,8 @@ def open_object(obj: Any, role: Role, options: ReadOptions, name: str) -> Table:
         if role == "labelled":
             raise InputError("is a dictionary that names no columns, so it holds no labels", name, LABELLED_HINT)
         return DictTable(obj, role, options, name)
+    if hasattr(obj, "read"):
+        raise InputError("is an open file", name, "give its path")
     if isinstance(obj, Iterable) and not isinstance(obj, (str, bytes)):
         return RecordsTable(list(obj), role, options, name)
     raise InputError(f"is of type {type(obj).__name__}, which cannot be read", name, TYPES_HINT)
