@@ -112,10 +112,11 @@ def table() -> list[tuple[str, str, str, str, str]]:
     ]
 
 
-def describe(measure: Measure) -> str:
+def describe(measure: Measure, width: int = 100) -> str:
     """Everything about one measure as plain text, for `rankeval measures NAME`; ends with a newline."""
     undefined = " or ".join(REASONS[reason] for reason in measure.undefined)
-    lines = [f"{measure.name}: {measure.title}", "", *_wrapped(measure.definition, ""), ""]
+    title = f"{measure.name}: {measure.title}"
+    lines = [*_wrapped(title, "", width), "", *_wrapped(measure.definition, "", width), ""]
     facts = [
         ("names", ", ".join(spellings(measure))),
         *(("parameter", _parameter(param)) for param in measure.params),
@@ -133,7 +134,7 @@ def describe(measure: Measure) -> str:
         ("examples", "  ".join(measure.examples)),
     ]
     for label, text in facts:
-        lines += _wrapped(text, f"{label:<11}")
+        lines += _wrapped(text, f"{label:<11}", width)
     return "\n".join(lines) + "\n"
 
 
@@ -161,10 +162,10 @@ def _elsewhere(measure: Measure) -> list[tuple[str, str]]:
     return [(tool, ", ".join(names)) for tool, names in names_elsewhere(measure).items() if names]
 
 
-def _wrapped(text: str, label: str) -> list[str]:
+def _wrapped(text: str, label: str, width: int) -> list[str]:
     import textwrap
 
     indent = " " * len(label)
     return textwrap.wrap(
-        text, 100, initial_indent=label, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        text, width, initial_indent=label, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )

@@ -47,7 +47,7 @@ def is_terminal(stream: TextIO | None) -> bool:
         return False
 
 
-def _columns(stream: TextIO | None) -> int | None:
+def columns_of(stream: TextIO | None) -> int | None:
     """Width of the terminal that the stream is; None when it is none. COLUMNS counts more, as everywhere."""
     if stream is None or not is_terminal(stream):
         return None
@@ -60,7 +60,7 @@ def _columns(stream: TextIO | None) -> int | None:
 
 def options_for(per_query: bool = False, color: Color = "auto") -> Options:
     """How standard output wants a report: its width if it is a terminal, its colours, its signs."""
-    width = _columns(sys.stdout)
+    width = columns_of(sys.stdout)
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     is_unicode = encoding.lower().replace("-", "").startswith("utf")
     return Options(per_query, width, wants_color(color, sys.stdout), is_unicode)
@@ -131,7 +131,7 @@ class Message:
 def _print(messages: Iterable[Message], color: Color) -> None:
     """Write messages to stderr; what goes wrong there can be told nowhere, and changes nothing."""
     paint = _painter(wants_color(color, sys.stderr))
-    width = _columns(sys.stderr)
+    width = columns_of(sys.stderr)
     text = "".join(line + "\n" for message in messages for line in _message_lines(message, paint, width))
     with suppress(OSError, ValueError):
         if sys.stderr is not None:
