@@ -116,7 +116,8 @@ def _one_grade_a_pair(frame: pl.DataFrame, table: Table, rules: Rules) -> tuple[
 
 def _repeated_text(repeated: int, conflicts: int, how: str) -> str:
     rows = f"{repeated:,} repeated judgment{'s' if repeated != 1 else ''}: each pair counts once"
-    return f"{rows}; where grades differ ({conflicts:,} pairs) the {how} grade is used" if conflicts else rows
+    pairs = "1 pair" if conflicts == 1 else f"{conflicts:,} pairs"
+    return f"{rows}; where grades differ ({pairs}) the {how} grade is used" if conflicts else rows
 
 
 def _conflict(conflicts: pl.DataFrame, frame: pl.DataFrame, table: Table) -> InputError:
