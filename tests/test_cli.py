@@ -371,6 +371,22 @@ def test_a_report_may_stand_beside_the_parts_of_a_run(call, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ("", "error: a file name is empty\nhint: a variable of the shell may be unset\n"),
+        ("nowhere*.txt", "error: nowhere*.txt: no such file, and as a glob it matches none\n"),
+        ("run[2].txt", "error: run[2].txt: no such file, and as a glob it matches none\n"),
+        ("nowhere/run.txt", "error: nowhere/run.txt: no such file\nhint: the folder `nowhere` does not exist\n"),
+        ("ran.txt", "error: ran.txt: no such file\nhint: did you mean `run.txt`"),
+    ],
+)
+def test_a_run_that_is_not_there_is_told(call, run, message):
+    code, out, err = call("", run, "qrels.txt")
+    assert (code, out) == (2, "")
+    assert err.startswith(message)
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         ("--ties rnadom", "invalid value for '--ties': 'rnadom' is not one of 'docid'"),

@@ -226,6 +226,8 @@ def open_input(path: str) -> Input:
     """
     if path == STDIN:
         return _standard_input()
+    if not path:
+        raise InputError("a file name is empty", hint="a variable of the shell may be unset")
     with _naming(path):
         if os.path.isdir(path):
             return _in_parts(path, [str(PurePath(path, name)) for name in os.listdir(path)], "the folder")
@@ -236,7 +238,10 @@ def open_input(path: str) -> Input:
     if _GLOB.search(path):
         import glob
 
-        return _in_parts(path, glob.glob(path, recursive=True), "the glob")
+        found = glob.glob(path, recursive=True)
+        if not found:
+            raise InputError("no such file, and as a glob it matches none", path, "check its spelling")
+        return _in_parts(path, found, "the glob")
     raise _missing(path)
 
 
