@@ -101,9 +101,14 @@ class Rules:
 
     def to_dict(self) -> dict[str, Any]:
         """The rules as the report prints them."""
-        rules = asdict(replace(self, grade_map=None))
-        rules["grade_map"] = dict(self.grade_map) if self.grade_map else None
+        rules = {name: _bare(value) for name, value in asdict(replace(self, grade_map=None)).items()}
+        rules["grade_map"] = {word: _bare(g) for word, g in self.grade_map.items()} if self.grade_map else None
         return rules
+
+
+def _bare(value: Any) -> Any:
+    """A NumPy number as the Python number that JSON can hold."""
+    return value.item() if hasattr(value, "item") else value
 
 
 _RANGES: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], bool], str], ...] = (
