@@ -261,3 +261,14 @@ def test_refused_measures(words: str, drop_in: DropIn) -> None:
     said = drop_in.on_files(*words.split())
     assert (said.code, said.out) == (code, "")
     assert text in said.err
+
+
+@pytest.mark.parametrize("measure", ["ndcg_rel.-1=5", "G.-1=5", "Rndcg.-1=5", "ndcg.-1=5", "dcg.-1=5", "rbp.-1=5"])
+def test_gains_of_unjudged_documents_alone_give_zero(drop_in: DropIn, measure: str) -> None:
+    said = drop_in.on("q1 0 c 0\n", "q1 Q0 x 1 3 t\nq1 Q0 c 2 2 t\n", "-q", "-m", measure)
+    assert (said.code, set(said.values.values())) == (0, {"0.0000"})
+
+
+def test_g_is_zero_where_unjudged_gains_leave_no_logarithm(drop_in: DropIn) -> None:
+    said = drop_in.on("q1 0 b 1\n", "q1 Q0 x 1 3 t\nq1 Q0 b 2 2 t\n", "-m", "G.-1=5")
+    assert (said.code, set(said.values.values())) == (0, {"0.0000"})

@@ -7,6 +7,8 @@ from typing import Any
 from typer import Context
 from typer.core import TyperCommand
 
+from rankeval_cli.cli.interrupts import keep_interrupts
+
 
 class RawCommand(TyperCommand):
     """A command that leaves its words, `-h` and `--` included, to somebody else."""
@@ -21,4 +23,4 @@ def trec_eval(context: Context) -> int:
     """Take the place of trec_eval: its options, its output."""
     from rankeval_cli.trec_eval.command import run
 
-    return run(context.args)
+    return run(context.args, keep_interrupts)

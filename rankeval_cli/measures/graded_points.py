@@ -16,6 +16,8 @@ def ndcg_over_relevant(ranking: Ranking, k: int, level: float, params: Any) -> f
     for i in range(len(ranking.ideal)):
         if ranking.ideal[i] > 0.0:
             num_gains += 1
+    if num_gains == 0:  # an unjudged document may have a gain all the same (`ndcg_rel.-1=5`)
+        return 0.0
     found = 0
     gained = 0.0
     best = 0.0
@@ -76,7 +78,10 @@ def normalised_g(ranking: Ranking, k: int, level: float, params: Any) -> float:
         spent += max(1.0, ranking.ideal[i]) if i < len(ranking.ideal) else 1.0
         gained += ranking.grade[i]
         if ranking.grade[i] != 0.0:
-            total += ranking.grade[i] / math.log2(2.0 + spent - gained)
+            left = 2.0 + spent - gained
+            if left <= 0.0 or left == 1.0:  # only gains of unjudged documents (`G.-1=5`) outrun the ideal reader's
+                return 0.0
+            total += ranking.grade[i] / math.log2(left)
     return min(1.0, total / everything) if everything > 0.0 else 0.0  # rounding may exceed 1
 
 

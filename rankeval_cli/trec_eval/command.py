@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rankeval_cli.trec_eval.options import Options, check_files, check_formats, parse
 
 VERSIONS = {9: "9.0.8", 10: "10.0"}
 
 
-def run(words: Sequence[str]) -> int:
+def run(words: Sequence[str], before_reading: Callable[[], None] = lambda: None) -> int:
     """Do what the command line asks, and return exit status 0.
+
+    before_reading : called once the words are understood, and not for help or version
 
     Raises RankevalError, whose `code` is the exit status that trec_eval has for the problem.
     """
@@ -22,7 +24,7 @@ def run(words: Sequence[str]) -> int:
     check_formats(options)
     if options.wants_help:
         return _help(options)
-    return _evaluate(options)
+    return _evaluate(options, before_reading)
 
 
 def version_line(options: Options) -> str:
@@ -40,7 +42,7 @@ def _help(options: Options) -> int:
     return 0
 
 
-def _evaluate(options: Options) -> int:
+def _evaluate(options: Options, before_reading: Callable[[], None]) -> int:
     from rankeval_cli.report.output import write_stdout
     from rankeval_cli.trec_eval.evaluation import evaluate
     from rankeval_cli.trec_eval.printing import render
@@ -50,6 +52,7 @@ def _evaluate(options: Options) -> int:
     check_files(options)
     lines = select(options)
     zscores = None if options.zscores is None else read_zscores(options.zscores)
+    before_reading()
     evaluated = evaluate(options, lines)
     _tell([*options.notes.warnings(), *evaluated.warnings], evaluated.facts if options.debug_level > 0 else ())
     write_stdout(render(lines, evaluated, options, zscores))
