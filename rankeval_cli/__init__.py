@@ -144,7 +144,7 @@ def read_qrels(path: Any, *, columns: Mapping[str, str] | None = None, format: s
 def _read(path: Any, role: Any, columns: Mapping[str, str] | None, format: str | None) -> pl.DataFrame:
     import polars as pl
 
-    from rankeval_cli.flow import table_of
+    from rankeval_cli.opening import table_of
     from rankeval_cli.readers import ReadOptions
 
     frames = list(table_of(path, role, ReadOptions(format, columns or {}), role).frames())

@@ -158,7 +158,7 @@ def _query_warnings(coverage: Coverage, facts: Facts, judgments: Judgments, rule
         )
         yield f"{missing_text(judgments, facts)} no results here: {outcome}"
     if coverage.unjudged:
-        yield f"{_queries(coverage.unjudged)} of the run not judged and left out: {_named(facts.unjudged)}"
+        yield f"{_queries(coverage.unjudged)} of the run not judged and left out: {named(facts.unjudged)}"
     respelt = _respelt(facts.unjudged, _missing(judgments, facts))
     if respelt:
         yield f"query ids may be spelt differently: `{respelt[0]}` here, `{respelt[1]}` in the judgments"
@@ -196,9 +196,10 @@ def missing_text(judgments: Judgments, facts: Facts) -> str:
     """`2 of 4 judged queries (q3, q4) have`, to be followed by what they have not."""
     missing = _missing(judgments, facts)
     verb = "has" if len(missing) == 1 else "have"
-    return f"{len(missing):,} of {len(judgments.queries):,} judged queries ({_named(missing)}) {verb}"
+    return f"{len(missing):,} of {len(judgments.queries):,} judged queries ({named(missing)}) {verb}"
 
 
-def _named(ids: Sequence[str]) -> str:
+def named(ids: Sequence[str]) -> str:
+    """The first ids in order, `...` behind them where there are more."""
     shown = ", ".join(sorted(ids)[:NAMED_IDS])
     return f"{shown}, ..." if len(ids) > NAMED_IDS else shown

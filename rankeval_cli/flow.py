@@ -14,7 +14,8 @@ from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.gates import Gate, decide
 from rankeval_cli.measures.spec import Metric
 from rankeval_cli.model import Judgments, Ordering, Ranked, Report, Rules, RunReport, Scores, Source, Ties, Verdict
-from rankeval_cli.readers import Input, ReadOptions, check_swapped, open_input, open_object, open_table, read_pairs
+from rankeval_cli.opening import check_columns, names_of, open_all, opened
+from rankeval_cli.readers import ReadOptions, read_pairs
 from rankeval_cli.ties import Part, check_ties, in_force, merged, tie_results, variants
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from rankeval_cli.align import Aligner
     from rankeval_cli.coverage import Facts
     from rankeval_cli.readers.blocks import Block
-    from rankeval_cli.readers.format import Progress, Role, Table
+    from rankeval_cli.readers.format import Progress, Table
     from rankeval_cli.scoring import Scorer
 
 DEFAULT_CUTOFF = 10  # where ties and judged documents are counted when no measure has a cutoff
@@ -67,8 +68,8 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     check_ties(_with_gates(request.metrics, request.gates), request.rules)
     if request.qrels is None:
         return _evaluate_labelled(request, show)
-    names = _unique_names([_path(run, f"run{i}") for i, run in enumerate(request.runs, 1)])
-    tables, qrels = _open_all(request, names)
+    names = names_of(request.runs)
+    tables, qrels = open_all(request.runs, request.qrels, names, request.run_options, request.qrels_options)
     request = replace(request, rules=_rules_in_force(request, tables))
     rules, weights = request.rules, _weights(request)
     if rules.ignore_label is not None:
@@ -83,7 +84,7 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
         verdicts += [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
         runs.append(_only_asked(run, request.metrics))
         warnings += noticed
-    _check_columns(request)
+    check_columns(request.run_options, request.qrels_options)
     warnings = [*_spelling_warnings(request), *warnings]
     return _report(request, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
 
@@ -95,7 +96,7 @@ def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
 
     if len(request.runs) > 1:
         raise UsageError("several runs without judgments", hint="score one labelled table at a time")
-    source, name = _opened(request.runs[0]), _unique_names([_path(request.runs[0], "run1")])[0]
+    source, name = opened(request.runs[0]), names_of(request.runs)[0]
     options = replace(
         request.run_options, grade_map=request.qrels_options.grade_map, ignore_label=request.rules.ignore_label
     )
@@ -117,7 +118,7 @@ def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
     run, warnings = _run_report(name, table, judgments, facts, every[0], rules, k)
     run = _with_ties(run, dict(zip(extra, every[1:], strict=True)), rules)
     request = replace(request, rules=rules)
-    _check_columns(request)
+    check_columns(request.run_options, request.qrels_options)
     warnings = [*_spelling_warnings(request), *judgments.warnings, *warnings]
     verdicts = [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
     return _report(request, judgments, (_only_asked(run, request.metrics),), tuple(verdicts), tuple(warnings))
@@ -172,14 +173,6 @@ def _weighed(scores: Scores, judgments: Judgments, weights: Mapping[str, float] 
     return scores
 
 
-def _check_columns(request: Request) -> None:
-    """Refuse a name of --columns that no input had: each input needs only its own."""
-    matched = request.run_options.matched | request.qrels_options.matched
-    for role, name in {**request.run_options.columns, **request.qrels_options.columns}.items():
-        if role not in matched:
-            raise UsageError(f"--columns {role}={name}: no input has a column `{name}`", hint="check its spelling")
-
-
 def _report(
     request: Request,
     judgments: Judgments,
@@ -197,52 +190,6 @@ def _report(
         gates=verdicts,
         warnings=warnings,
     )
-
-
-def _open_all(request: Request, names: Sequence[str]) -> tuple[list[Table], Table]:
-    """Every input opened, after a look at whether runs and judgments are swapped."""
-    runs, qrels = [_opened(run) for run in request.runs], _opened(request.qrels)
-    if isinstance(qrels, Input):
-        check_swapped(
-            [run for run in runs if isinstance(run, Input)], qrels, request.run_options, request.qrels_options
-        )
-    options = replace(request.run_options, beside=qrels if isinstance(qrels, Input) else None)
-    tables = [table_of(run, "run", options, name) for run, name in zip(runs, names, strict=True)]
-    return tables, table_of(qrels, "qrels", request.qrels_options, "qrels")
-
-
-def _opened(source: Any) -> Any:
-    return open_input(str(source)) if isinstance(source, (str, PurePath)) else source
-
-
-def table_of(source: Any, role: Role, options: ReadOptions, name: str) -> Table:
-    """A path, an opened input or a Python object as a table; `name` is what messages call the object."""
-    source = _opened(source)
-    return open_table(source, role, options) if isinstance(source, Input) else open_object(source, role, options, name)
-
-
-def _path(source: Any, name: str) -> str:
-    return str(source) if isinstance(source, (str, PurePath)) else name
-
-
-def _unique_names(paths: Sequence[str]) -> list[str]:
-    """The last part of each path, lengthened by folders until all differ; the whole path when that is not enough."""
-    depth = [1] * len(paths)
-
-    def name(i: int) -> str:
-        parts = PurePath(paths[i]).parts or (paths[i],)
-        return str(PurePath(*parts[-depth[i] :]))
-
-    names = [name(i) for i in range(len(paths))]
-    for _ in range(max((len(PurePath(path).parts) for path in paths), default=0)):
-        for i in range(len(paths)):
-            if names.count(names[i]) > 1:
-                depth[i] += 1
-        names = [name(i) for i in range(len(paths))]
-    repeated = sorted({path for path in names if names.count(path) > 1})
-    if repeated:
-        raise UsageError(f"run `{repeated[0]}` is given twice", hint="name each run once, and the judgments last")
-    return names
 
 
 def _with_gates(metrics: tuple[Metric, ...], gates: Iterable[Gate]) -> tuple[Metric, ...]:

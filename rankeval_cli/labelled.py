@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from rankeval_cli.align import Aligner
-from rankeval_cli.coverage import num_at_level
+from rankeval_cli.coverage import named, num_at_level
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.judgments import grade_text
 from rankeval_cli.model import Judgments, Ordering, Ranked, Rules, Scores, Source
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.int64]
-
-SHOWN_QUERIES = 3
 
 
 @dataclass
@@ -285,9 +283,10 @@ def finished(labels: Labels, scores: Scores) -> tuple[Labels, Scores]:
 def _warnings(noted: Noted) -> tuple[str, ...]:
     if not noted.empty:
         return ()
-    shown = ", ".join(sorted(noted.empty)[:SHOWN_QUERIES]) + (", ..." if len(noted.empty) > SHOWN_QUERIES else "")
     count = f"{len(noted.empty):,} {'query has' if len(noted.empty) == 1 else 'queries have'}"
-    return (f"{count} no row that counts and {'is' if len(noted.empty) == 1 else 'are'} left out: {shown}",)
+    return (
+        f"{count} no row that counts and {'is' if len(noted.empty) == 1 else 'are'} left out: {named(noted.empty)}",
+    )
 
 
 def _entry(query: str, digest: bytes) -> bytes:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import evaluate_slowly
 
-from rankeval_cli import Rules, evaluate, flow
+from rankeval_cli import Rules, evaluate, opening
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.measures.expression import parse_all
 from rankeval_cli.measures.registry import MEASURES
@@ -189,12 +189,12 @@ def test_an_unknown_rule_is_told():
     ],
 )
 def test_names_are_lengthened_until_they_differ(paths, names):
-    assert flow._unique_names(paths) == names
+    assert opening.unique_names(paths) == names
 
 
 def test_the_same_run_twice_is_refused():
     with pytest.raises(UsageError, match=r"run\.txt"):
-        flow._unique_names(["run.txt", "run.txt"])
+        opening.unique_names(["run.txt", "run.txt"])
 
 
 RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 2.0, "b": 1.0}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from collections import namedtuple
 from pathlib import Path
@@ -139,3 +140,11 @@ def test_a_report_shows_a_line_a_run():
         "  'run1': mrr 0.2500, first_rank 2.0000",
         "  'run2': mrr 0.0000, first_rank -",
     ]
+
+
+def test_a_report_can_be_pickled():
+    words = ["mrr@10", "P.5,10", "ndcg(gain=exp,rel=2)@3", "rbp(gain=scaled)", "iprec@0.4", "hits@5"]
+    report = evaluate({"q1": {"a": 2.0, "b": 1.0}}, {"q1": {"b": 2}}, words, gates=["map > 0"])
+    again = pickle.loads(pickle.dumps(report))
+    assert again.to_dict(per_query=True) == report.to_dict(per_query=True)
+    assert again.runs[0].scores.metrics == report.runs[0].scores.metrics

@@ -280,8 +280,8 @@ def test_table_names_measures_that_ties_can_push_beyond_the_best_order(tmp_path,
 
 def test_parts_are_scored_while_the_run_is_read_once():
     from rankeval_cli.align import Aligner
-    from rankeval_cli.flow import table_of
     from rankeval_cli.judgments import load_judgments
+    from rankeval_cli.opening import table_of
     from rankeval_cli.readers import ReadOptions
 
     table = table_of(RUN, "run", ReadOptions(), "run")

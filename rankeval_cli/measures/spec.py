@@ -7,7 +7,7 @@ is derived from the records in `registry.MEASURES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 NO_CUTOFF = 2**62  # the k that a kernel sees when no cutoff was asked for: larger than any ranking
@@ -273,6 +273,10 @@ class Metric:
     judged_only: bool = False
     warning: str | None = field(default=None, compare=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by name: the functions of a record cannot be."""
+        return _restored, (self.canonical, self.written, self.warning)
+
     @property
     def k(self) -> int:
         """The cutoff as a kernel sees it."""
@@ -287,3 +291,9 @@ class Metric:
     def expected(self) -> Kernel | None:
         """The kernel of its exact mean over all orders of tied documents; None where no closed form is known."""
         return self.measure.expected(self)
+
+
+def _restored(canonical: str, written: str, warning: str | None) -> Metric:
+    from rankeval_cli.measures.expression import parse
+
+    return replace(parse(canonical)[0], written=written, warning=warning)
