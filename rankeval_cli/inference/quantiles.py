@@ -52,7 +52,7 @@ def _upper_quantile(q: float, df: float) -> float:
     """
     t = -normal_quantile(q)
     for _ in range(MAX_NEWTON_STEPS):
-        tail, slope = _tail_and_slope(t, df)
+        tail, slope = tail_and_slope(t, df)
         step = math.log(tail / q) * tail / slope
         t *= math.exp(step)
         if abs(step) < 1e-14:
@@ -60,17 +60,17 @@ def _upper_quantile(q: float, df: float) -> float:
     return t
 
 
-def _tail_and_slope(t: float, df: float) -> tuple[float, float]:
+def tail_and_slope(t: float, df: float) -> tuple[float, float]:
     """The upper tail at t > 0, and t times the density there."""
     a, square = df / 2.0, t * t
-    slope = math.exp(-a * math.log1p(square / df)) * t / math.sqrt(df + square) * _gamma_ratio(a) / math.sqrt(math.pi)
+    slope = math.exp(-a * math.log1p(square / df)) * t / math.sqrt(df + square) * gamma_ratio(a) / math.sqrt(math.pi)
     y = square / (df + square)
     if square < 3.0:
         return 0.5 - slope * _central_series(a, y), slope
-    return 0.5 * slope / _tail_fraction(a, df / (df + square), y), slope
+    return 0.5 * slope / beta_fraction(a, 0.5, df / (df + square), y), slope
 
 
-def _gamma_ratio(a: float) -> float:
+def gamma_ratio(a: float) -> float:
     """Γ(a + 1/2) / Γ(a)."""
     if a < SERIES_FROM:
         return math.gamma(a + 0.5) / math.gamma(a)
@@ -88,17 +88,17 @@ def _central_series(a: float, y: float) -> float:
     return total
 
 
-def _tail_fraction(a: float, x: float, y: float) -> float:
-    """The continued fraction under x^a y^(1/2) / B(a, 1/2) that gives I_x(a, 1/2), y = 1 - x, by Lentz's method.
+def beta_fraction(a: float, b: float, x: float, y: float) -> float:
+    """The continued fraction under x^a y^b / B(a, b) that gives I_x(a, b), y = 1 - x, by Lentz's method.
 
-    Source: DiDonato & Morris 1992 (TOMS 708, BFRAC). The better known fraction of Abramowitz & Stegun 26.5.8 subtracts
-    x from 1 and loses five digits at df = 10^6.
+    Quick where x is at most the mean a / (a + b). Source: DiDonato & Morris 1992 (TOMS 708, BFRAC). The better known
+    fraction of Abramowitz & Stegun 26.5.8 subtracts x from 1 and loses five digits at df = 10^6.
     """
-    value = c = _partial_denominator(0, a, x, y)
+    value = c = _partial_denominator(0, a, b, x, y)
     d = 0.0
     for m in range(1, MAX_FRACTION_TERMS):
-        numerator = (a + m - 1.0) * (a + m - 0.5) * m * (0.5 - m) * (x / (a + 2 * m - 1.0)) ** 2
-        denominator = _partial_denominator(m, a, x, y)
+        numerator = (a + m - 1.0) * (a + b + m - 1.0) * m * (b - m) * (x / (a + 2 * m - 1.0)) ** 2
+        denominator = _partial_denominator(m, a, b, x, y)
         d = 1.0 / (denominator + numerator * d)
         c = denominator + numerator / c
         change = c * d
@@ -108,6 +108,6 @@ def _tail_fraction(a: float, x: float, y: float) -> float:
     return value
 
 
-def _partial_denominator(m: int, a: float, x: float, y: float) -> float:
-    first = m + m * (0.5 - m) * x / (a + 2 * m - 1.0) if m else 0.0
-    return first + (a + m) * (a * y - 0.5 * x + 1.0 + m * (1.0 + y)) / (a + 2 * m + 1.0)
+def _partial_denominator(m: int, a: float, b: float, x: float, y: float) -> float:
+    first = m + m * (b - m) * x / (a + 2 * m - 1.0) if m else 0.0
+    return first + (a + m) * (a * y - b * x + 1.0 + m * (1.0 + y)) / (a + 2 * m + 1.0)
