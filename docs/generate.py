@@ -15,21 +15,23 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import ExitCode
-from rankeval_cli.model import Rules
+from rankeval_cli.model import PRESET_RULES, Rules
 
 if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Measure
     from rankeval_cli.trec_eval.selection import Name
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs/trec_eval.md")
+PAGES = (ROOT / "README.md", ROOT / "docs/trec_eval.md", ROOT / "docs/presets.md")
 COLUMNS = 100
+PROSE = 120  # columns
 TOOLS = ("jq",)  # what an example needs besides a POSIX shell
 TIMEOUT_S = 60
 
@@ -219,6 +221,8 @@ def rules_table() -> str:
     options = {param.name: param for param in command.get_params(context)}
     rows = []
     for rule in fields(Rules):
+        if rule.name in PRESET_RULES and rule.name not in options:
+            continue
         option = options[rule.name]
         spelling = option.get_help_record(context)[0].split(" ")
         choices = " ".join(spelling).replace("<", "").replace(">", "")
@@ -231,6 +235,27 @@ def default_of(value: Any) -> str:
     if value is None or value is False:
         return "–"
     return code(f"{value:g}" if isinstance(value, float) else str(value))
+
+
+def presets_text() -> str:
+    """A section a preset: its measures by both names, and what it does otherwise."""
+    from rankeval_cli.presets.describe import settings_of
+    from rankeval_cli.presets.registry import PRESETS
+
+    sections = []
+    for preset in PRESETS:
+        lines = [f"## {code(preset.name)}: {preset.title}", "", f"Source: {preset.source}.", ""]
+        for convention in preset.conventions:
+            about = f"{codes(convention.measures)}: " if convention.measures else ""
+            settings = settings_of(convention)
+            text = f"{about}{convention.sentence}" + (f" [{codes(settings)}]" if settings else "")
+            lines += textwrap.wrap(text, PROSE, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
+        names = (
+            f"{code(here)}" + (f" ({code(there)})" if there != here else "") for here, there in preset.names.items()
+        )
+        measures = textwrap.wrap(f"Measures: {', '.join(names)}.", PROSE, break_on_hyphens=False)
+        sections.append("\n".join([*lines, *[""] * bool(preset.conventions), *measures]))
+    return "\n\n".join(sections)
 
 
 def exit_codes_table() -> str:
@@ -299,6 +324,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "formats": formats_table,
     "reports": reports_table,
     "rules": rules_table,
+    "presets": presets_text,
     "exit-codes": exit_codes_table,
     "trec-eval-options": trec_eval_options,
     "trec-eval-measures": trec_eval_table,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.arrays import from_positives, from_rankings
 from rankeval_cli.errors import RankevalError
-from rankeval_cli.model import DEFAULT_MEASURES, Report, Rules
+from rankeval_cli.model import Report, Rules
 
 if TYPE_CHECKING:
     import polars as pl
@@ -59,7 +59,8 @@ def evaluate(
     columns : role (query, doc, score, grade, rank) -> column name, where names are not the usual ones
     weights : weights of the queries in means: a path, a dict `{query: weight}`, or a table of query and weight
     tie_report : say in `RunReport.ties` how far each value depends on the order of tied documents
-    rules : fields of `Rules`, such as `ties="random", seed=1, relevance_level=2`
+    rules : fields of `Rules`, such as `ties="random", seed=1, relevance_level=2`, or `preset="ranx"` for the rules of
+        another system
 
     Raises RankevalError, whose text is what the program prints. Warnings are in `Report.warnings`.
 
@@ -71,18 +72,20 @@ def evaluate(
     from rankeval_cli.flow import evaluate as flow_evaluate
     from rankeval_cli.gates import parse_gate
     from rankeval_cli.measures.expression import parse_all
+    from rankeval_cli.presets import default_measures, parser
     from rankeval_cli.readers import ReadOptions
 
     words = _words(measures, "measures", 'names, such as ["mrr@10", "ndcg@10"]')
     if weights is not None:
         rules["weights"] = str(weights) if isinstance(weights, (str, PurePath)) else "weights"
     in_force = _rules(rules)
+    read = parser(in_force.preset)
     request = Request(
         runs=tuple(run) if qrels is not None and _are_runs(run) else (run,),
         qrels=qrels,
-        metrics=parse_all(words or DEFAULT_MEASURES),
+        metrics=parse_all(words or default_measures(in_force.preset), read),
         rules=in_force,
-        gates=tuple(map(parse_gate, _words(gates, "gates", 'expressions, such as ["mrr@10 >= 0.35"]'))),
+        gates=tuple(parse_gate(text, read) for text in _words(gates, "gates", 'expressions, such as "mrr@10 >= 0.35"')),
         run_options=ReadOptions(run_format, columns or {}),
         qrels_options=ReadOptions(qrels_format, columns or {}, in_force.grade_map),
         given=frozenset(rules),

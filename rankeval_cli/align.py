@@ -306,6 +306,8 @@ def _keep_rows(ranked: Ranked, kept: NDArray[np.bool_]) -> Ranked:
         ranked.score[kept],
         ranked.ideal_offsets,
         ranked.ideal,
+        None if ranked.weight is None else ranked.weight[kept],
+        ranked.ideal_weight,
     )
 
 

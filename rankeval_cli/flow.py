@@ -13,10 +13,12 @@ import rankeval_cli
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.gates import Gate, decide
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Judgments, Ordering, Ranked, Report, Rules, RunReport, Scores, Source, Ties, Verdict
+from rankeval_cli.model import Judgments, Ranked, Report, Rules, RunReport, Scores, Source, Verdict
 from rankeval_cli.opening import check_columns, names_of, open_all, opened
+from rankeval_cli.plan import Part, Plan, planned
 from rankeval_cli.readers import ReadOptions, read_pairs
-from rankeval_cli.ties import Part, check_ties, in_force, merged, tie_results, variants
+from rankeval_cli.ties import check_ties, tie_results
+from rankeval_cli.weighing import weighed, weights_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,8 +39,8 @@ class Request:
 
     runs, qrels : paths, or Python objects (dicts of dicts, Polars, pandas or Arrow tables); without qrels the only run
         is a labelled table
-    metrics : what the report shows; a gate's own metrics are computed besides
-    given : names of the rules that the user gave; the others may follow from what is read
+    metrics : what the report shows, as the preset of the rules has them; a gate's own metrics are computed besides
+    given : names of the rules that the user gave; the others may follow from a preset, and from what is read
     weights : query -> weight, or another object that holds them; `rules.weights` is a path, or what to call the object
     tie_report : say of each measure how far it depends on the order of tied documents
     """
@@ -70,8 +72,8 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
         return _evaluate_labelled(request, show)
     names = names_of(request.runs)
     tables, qrels = open_all(request.runs, request.qrels, names, request.run_options, request.qrels_options)
-    request = replace(request, rules=_rules_in_force(request, tables))
-    rules, weights = request.rules, _weights(request)
+    plan, weights = _plan(request, tables), weights_of(_weights_source(request))
+    rules = plan.rules
     if rules.ignore_label is not None:
         raise UsageError("--ignore-label is for labelled tables", hint="leave it out, or choose --judged-only")
     with show(qrels.path, qrels.size_bytes) as progress:
@@ -80,13 +82,13 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     runs, verdicts, warnings = [], [], list(judgments.warnings)
     for name, table in zip(names, tables, strict=True):
         with show(name, table.size_bytes) as progress:
-            run, noticed = _score_run(name, table, judgments, request, exclude, weights, progress)
+            run, noticed = _score_run(name, table, judgments, plan, exclude, weights, progress)
         verdicts += [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
         runs.append(_only_asked(run, request.metrics))
         warnings += noticed
     check_columns(request.run_options, request.qrels_options)
     warnings = [*_spelling_warnings(request), *warnings]
-    return _report(request, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
+    return _report(rules, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
 
 
 def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
@@ -101,27 +103,24 @@ def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
         request.run_options, grade_map=request.qrels_options.grade_map, ignore_label=request.rules.ignore_label
     )
     table = open_labelled(source, options, name)
-    rules, metrics = _rules_in_force(request, [table]), _with_gates(request.metrics, request.gates)
-    weights = _weights(request)
+    plan, weights = _plan(request, [table]), weights_of(_weights_source(request))
+    rules, metrics = plan.rules, plan.metrics
     labels = labels_of(table, name, rules, any(metric.measure.needs_highest(metric) for metric in metrics))
     exclude, k = None if rules.exclude is None else read_pairs(rules.exclude), _cutoff(metrics)
-    parts, extra = in_force(metrics, rules), _extra(request, rules)
-    make = partial(LabelledAligner, table, labels, rules, k, exclude, _orderings([*parts, *extra.values()]))
+    make = partial(LabelledAligner, table, labels, rules, k, exclude, plan.orderings)
     with show(table.path, table.size_bytes) as progress:
-        check, every_part = partial(_check_labelled, table), [*parts, *extra.values()]
-        facts, every = score_parts(table, labels, every_part, make, check, progress=progress)
-    judgments, scores = finished(labels, merged(metrics, every[: len(parts)]))
-    others = [finished(labels, other)[1] for other in every[len(parts) :]]
-    if weights is None and scores.weights is not None:
+        check = partial(_check_labelled, table)
+        facts, every = score_parts(table, labels, plan.every_part, make, check, progress=progress)
+    done = [finished(labels, scores) for scores in every]
+    judgments, every = done[0][0], [scores for _, scores in done]
+    if weights is None and every[0].weights is not None:
         rules = replace(rules, weights="list_weight")
-    every = [_weighed(one, judgments, weights, rules) for one in (scores, *others)]
-    run, warnings = _run_report(name, table, judgments, facts, every[0], rules, k)
-    run = _with_ties(run, dict(zip(extra, every[1:], strict=True)), rules)
-    request = replace(request, rules=rules)
+    every = [weighed(scores, judgments, weights, rules) for scores in every]
+    run, warnings = _run_report(name, table, judgments, facts, every, plan, k)
     check_columns(request.run_options, request.qrels_options)
     warnings = [*_spelling_warnings(request), *judgments.warnings, *warnings]
     verdicts = [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
-    return _report(request, judgments, (_only_asked(run, request.metrics),), tuple(verdicts), tuple(warnings))
+    return _report(rules, judgments, (_only_asked(run, request.metrics),), tuple(verdicts), tuple(warnings))
 
 
 def _check_labelled(table: Table, facts: Facts) -> None:
@@ -129,52 +128,25 @@ def _check_labelled(table: Table, facts: Facts) -> None:
         raise InputError("holds no row that counts", table.path, "look at its mask, and at --ignore-label")
 
 
-def _rules_in_force(request: Request, tables: Iterable[Table]) -> Rules:
-    """The rules, with another tie rule where documents have no ids that could break ties.
+def _plan(request: Request, tables: Iterable[Table]) -> Plan:
+    """What to score by which rules, now that is known whether documents have ids that could break ties."""
+    nameless = next((table.path for table in tables if not table.has_doc_ids), None)
+    preset = None
+    if request.rules.preset is not None:
+        from rankeval_cli.presets.registry import find
 
-    Raises UsageError when the user asked for ids to break them.
-    """
-    rules = request.rules
-    nameless = [table.path for table in tables if not table.has_doc_ids]
-    if not nameless or rules.ties not in ("docid", "docid-asc"):
-        return rules
-    if "ties" in request.given:
-        hint = "choose --ties expected, random or file, or name the column: --columns doc=NAME"
-        raise UsageError(f"--ties {rules.ties} needs document ids, and {nameless[0]} has none", hint=hint)
+        preset = find(request.rules.preset)
+    shown = request.metrics if request.tie_report else ()
     metrics = _with_gates(request.metrics, request.gates)
-    has_form = rules.depth is None and any(metric.expected is not None for metric in metrics)
-    return replace(rules, ties="expected" if has_form else "random")
+    return planned(metrics, request.rules, request.given, preset, nameless, shown)
 
 
-def _weights(request: Request) -> dict[str, float] | None:
-    """The weights of queries that the user gave, from memory or a file."""
-    from rankeval_cli.readers.weights import read_weights
-
-    source = request.rules.weights if request.weights is None else request.weights
-    return None if source is None else read_weights(source)
-
-
-def _weighed(scores: Scores, judgments: Judgments, weights: Mapping[str, float] | None, rules: Rules) -> Scores:
-    """The scores with the weights of their queries; those of the user win over those of a table.
-
-    Raises InputError naming a judged query that has no weight, or when every weight is 0.
-    """
-    import numpy as np
-
-    if weights is not None:
-        missing = [query for query in judgments.queries if query not in weights]
-        if missing:
-            more = f" ({len(missing):,} such queries)" if len(missing) > 1 else ""
-            what = f"no weight for the judged query `{missing[0]}`{more}"
-            raise InputError(what, rules.weights, "give every judged query a weight; 0 leaves it out")
-        scores = replace(scores, weights=np.array([weights[query] for query in scores.queries], dtype=np.float64))
-    if scores.weights is not None and len(scores.queries) and not scores.weights.any():
-        raise InputError("every judged query has weight 0", rules.weights, "give one query or more a weight above 0")
-    return scores
+def _weights_source(request: Request) -> Any:
+    return request.rules.weights if request.weights is None else request.weights
 
 
 def _report(
-    request: Request,
+    rules: Rules,
     judgments: Judgments,
     runs: tuple[RunReport, ...],
     verdicts: tuple[Verdict, ...],
@@ -182,7 +154,7 @@ def _report(
 ) -> Report:
     return Report(
         version=rankeval_cli.__version__,
-        rules=request.rules,
+        rules=rules,
         qrels=judgments.source,
         digest=judgments.digest,
         judged_queries=len(judgments.queries),
@@ -215,7 +187,7 @@ def _score_run(
     name: str,
     table: Table,
     judgments: Judgments,
-    request: Request,
+    plan: Plan,
     exclude: pl.DataFrame | None,
     weights: Mapping[str, float] | None,
     progress: Progress,
@@ -223,29 +195,12 @@ def _score_run(
     """One run's report and its warnings."""
     from rankeval_cli.align import Aligner
 
-    rules, metrics = request.rules, _with_gates(request.metrics, request.gates)
-    k, parts, extra = _cutoff(metrics), in_force(metrics, rules), _extra(request, rules)
-    every_part = [*parts, *extra.values()]
-    make = partial(Aligner, table, judgments, rules, k, exclude, _orderings(every_part))
-    check = partial(_check_run, table, judgments, rules)
-    facts, every = score_parts(table, judgments, every_part, make, check, progress=progress)
-    every = [_weighed(scores, judgments, weights, rules) for scores in every]
-    run, warnings = _run_report(name, table, judgments, facts, merged(metrics, every[: len(parts)]), rules, k)
-    return _with_ties(run, dict(zip(extra, every[len(parts) :], strict=True)), rules), warnings
-
-
-def _extra(request: Request, rules: Rules) -> dict[Ties, Part]:
-    """What a tie report needs besides the measures under the rules in force."""
-    return variants(request.metrics, rules) if request.tie_report else {}
-
-
-def _orderings(parts: Sequence[Part]) -> list[Ordering]:
-    return [part.rules.ordering for part in parts]
-
-
-def _with_ties(run: RunReport, scored: Mapping[Ties, Scores], rules: Rules) -> RunReport:
-    """The run's report with what the scores of `variants` say of ties."""
-    return replace(run, ties=tie_results(run.results, scored, rules)) if scored else run
+    k = _cutoff(plan.metrics)
+    make = partial(Aligner, table, judgments, plan.rules, k, exclude, plan.orderings)
+    check = partial(_check_run, table, judgments, plan.rules)
+    facts, every = score_parts(table, judgments, plan.every_part, make, check, progress=progress)
+    every = [weighed(scores, judgments, weights, plan.rules) for scores in every]
+    return _run_report(name, table, judgments, facts, every, plan, k)
 
 
 def _cutoff(metrics: Iterable[Metric]) -> int:
@@ -254,15 +209,20 @@ def _cutoff(metrics: Iterable[Metric]) -> int:
 
 
 def _run_report(
-    name: str, table: Table, judgments: Judgments, facts: Facts, scores: Scores, rules: Rules, k: int
+    name: str, table: Table, judgments: Judgments, facts: Facts, every: Sequence[Scores], plan: Plan, k: int
 ) -> tuple[RunReport, list[str]]:
+    """The report of one run from the scores of every part of the plan, and its warnings."""
     from rankeval_cli.coverage import coverage_of, warnings_of
     from rankeval_cli.inference import summarize
 
-    coverage = coverage_of(judgments, facts, rules, k)
+    scores, variants = plan.collected(every)
+    coverage, own = coverage_of(judgments, facts, plan.rules, k), plan.own_rules()
+    results = summarize(scores, plan.rules)
+    ties = tie_results(results, variants, plan.rules) if variants else ()
+    results = tuple(replace(result, rules=own.get(result.canonical, {})) for result in results)
     source = Source(name, table.path, table.format, facts.rows, table.tag, table.has_doc_ids)
-    run = RunReport(source, coverage, summarize(scores, rules), scores)
-    return run, [f"{name}: {warning}" for warning in [*table.warnings, *warnings_of(coverage, facts, judgments, rules)]]
+    noticed = [*table.warnings, *warnings_of(coverage, facts, judgments, plan.rules)]
+    return RunReport(source, coverage, results, scores, ties), [f"{name}: {warning}" for warning in noticed]
 
 
 def score_run(

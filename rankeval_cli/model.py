@@ -6,8 +6,8 @@ This module loads neither NumPy nor Polars; both appear in annotations only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from numbers import Integral, Real
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
@@ -32,7 +32,7 @@ Precision = Literal["double", "single"]
 Ties = Literal["docid", "docid-asc", "file", "rank", "random", "expected", "best", "worst"]
 Missing = Literal["zero", "skip", "error"]
 NoRelevant = Literal["zero", "one", "skip", "nan", "error"]
-Negative = Literal["unjudged", "nonrelevant", "drop", "error"]
+Negative = Literal["unjudged", "nonrelevant", "drop", "mask", "error"]
 Duplicates = Literal["error", "first", "best"]
 QrelsDuplicates = Literal["error", "max", "mean", "first"]
 Aggregate = Literal["mean", "median", "min", "max"]
@@ -51,7 +51,17 @@ class Ordering:
 
 @dataclass(frozen=True)
 class Rules:
-    """Every disputed rule, with its default."""
+    """Every disputed rule, with its default.
+
+    preset : name of the system whose rules these are, where the user gave no others
+    The rules below it have no option; a preset sets them.
+    positive_scores : a document whose score is 0 or less is not relevant
+    absent_is_zero : a judged query without results has value 0 in every measure, counts and facts too
+    every_undefined : `no_relevant` acts on every undefined value
+    none_is_zero : the mean of no value at all is 0
+    lower_median : the median of an even number of values is the lower one of the two in the middle
+    list_weights : a query weighs what its relevant items weigh on average, the average query where it has none
+    """
 
     order: Order = "score"
     score_precision: Precision = "double"
@@ -74,6 +84,13 @@ class Rules:
     confidence: float = 0.95
     resamples: int = 1000
     seed: int = 0
+    preset: str | None = None
+    positive_scores: bool = False
+    absent_is_zero: bool = False
+    every_undefined: bool = False
+    none_is_zero: bool = False
+    lower_median: bool = False
+    list_weights: bool = False
 
     def __post_init__(self) -> None:
         for name, kind in get_type_hints(type(self)).items():
@@ -100,8 +117,9 @@ class Rules:
         return Ordering(self.order, self.score_precision, ties, self.seed if ties in ("random", "rank") else 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """The rules as the report prints them."""
+        """The rules as the report prints them; those that only presets set where one did."""
         rules = {name: _bare(value) for name, value in asdict(replace(self, grade_map=None)).items()}
+        rules = {name: value for name, value in rules.items() if name not in PRESET_RULES or value}
         rules["grade_map"] = {word: _bare(g) for word, g in self.grade_map.items()} if self.grade_map else None
         return rules
 
@@ -110,6 +128,10 @@ def _bare(value: Any) -> Any:
     """A NumPy number as the Python number that JSON can hold."""
     return value.item() if hasattr(value, "item") else value
 
+
+PRESET_RULES = (
+    "preset", "positive_scores", "absent_is_zero", "every_undefined", "none_is_zero", "lower_median", "list_weights",
+)  # fmt: skip
 
 _RANGES: tuple[tuple[str, type | tuple[type, ...], Callable[[Any], bool], str], ...] = (
     ("relevance_level", Real, lambda level: 0 <= level < math.inf, "a grade of 0 or more"),
@@ -189,6 +211,7 @@ class Ranked:
     status : uint8 (N,)             0 not in the pool, 1 in the pool but unjudged (negative grade), 2 judged
     score : float64 (N,)            the score that ordered the rows, falling
     ideal_offsets, ideal            int64 (Q+1,), float64 (M,): judged grades >= 0 of each query, descending
+    weight, ideal_weight : float64 (N,), (M,): weights of the items; None where they weigh alike
     """
 
     query: NDArray[np.int64]
@@ -198,6 +221,8 @@ class Ranked:
     score: NDArray[np.float64]
     ideal_offsets: NDArray[np.int64]
     ideal: NDArray[np.float64]
+    weight: NDArray[np.float64] | None = None
+    ideal_weight: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -209,6 +234,8 @@ class Scores:
     undefined : how many values of each measure are undefined for a reason that no policy took care of
     propagate : True for a measure whose mean is undefined because one value is (`--no-relevant nan`)
     weights : float64 (Q,), or (measures, Q) where each measure has its own, 0 or more; None where queries count alike
+    shares : float64 (measures, Q) under `list_weights`: what the items that are relevant for the measure weigh on
+        average, NaN where a query has none
     """
 
     queries: list[str]
@@ -217,6 +244,7 @@ class Scores:
     undefined: tuple[int, ...]
     propagate: tuple[bool, ...]
     weights: NDArray[np.float64] | None = None
+    shares: NDArray[np.float64] | None = None
 
     def weights_of(self, place: int) -> NDArray[np.float64] | None:
         """(Q,) the weights of the queries for one measure; None where queries count alike."""
@@ -238,7 +266,10 @@ class Interval:
 
 @dataclass(frozen=True)
 class Result:
-    """One measure of one run. value, ci_low, ci_high and std are None where undefined."""
+    """One measure of one run. value, ci_low, ci_high and std are None where undefined.
+
+    rules : those for this measure alone, where they are not the report's
+    """
 
     measure: str
     canonical: str
@@ -250,12 +281,13 @@ class Result:
     std: float | None
     queries: int
     undefined: int
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of one measure, without the name, which is its key."""
+        """The JSON object of one measure, without the name, which is its key; without `rules` where there are none."""
         values = asdict(self)
         del values["measure"]
-        return values
+        return values if self.rules else {name: value for name, value in values.items() if name != "rules"}
 
 
 @dataclass(frozen=True)
@@ -410,20 +442,18 @@ class Report:
             "rankeval": self.version,
             "rules": self.rules.to_dict(),
             "qrels": {**qrels, "queries": self.judged_queries, "digest": self.digest},
-            "runs": [_run_dict(run, self.rules, per_query) for run in self.runs],
+            "runs": [_run_dict(run, per_query) for run in self.runs],
             "comparisons": list(self.comparisons),
             "gates": [asdict(verdict) for verdict in self.gates],
             "warnings": list(self.warnings),
         }
 
 
-def _run_dict(run: RunReport, rules: Rules, per_query: bool) -> dict[str, Any]:
+def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
     source = run.source
     entry: dict[str, Any] = {"name": run.name, "path": source.path, "tag": source.tag, "format": source.format}
     entry["coverage"] = asdict(run.coverage)
     entry["measures"] = {result.measure: result.to_dict() for result in run.results}
-    for name in by_chance(run.scores.metrics, rules):
-        entry["measures"][name]["ties"] = "random"
     if run.ties:
         entry["ties"] = {result.measure: result.to_dict() for result in run.ties}
     if per_query:
@@ -434,11 +464,6 @@ def _run_dict(run: RunReport, rules: Rules, per_query: bool) -> dict[str, Any]:
         if run.scores.weights is not None:
             entry["weights"] = dict(query_weights(run.scores))
     return entry
-
-
-def by_chance(metrics: Iterable[Metric], rules: Rules) -> list[str]:
-    """The measures that `random` orders though the rule is `expected`, for want of document ids and a closed form."""
-    return [metric.written for metric in metrics if rules.ties == "expected" and metric.expected is None]
 
 
 def query_values(scores: Scores) -> Iterator[tuple[str, dict[str, float]]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ class Scorer:
         shape = (len(self.metrics), len(judgments.queries))
         self.values = np.full(shape, np.nan)
         self.by_policy = np.zeros(shape, np.bool_)  # --no-relevant decided
+        self.shares = np.full(shape if rules.list_weights else (0, 0), np.nan)
         self.discounts: dict[Hashable, Floats] = {}
         self.gains = [self._gain_map(metric) for metric in self.metrics]
         self.spent_s = 0.0
@@ -43,12 +44,18 @@ class Scorer:
     def add(self, ranked: Ranked) -> None:
         """Score one block."""
         self._make_room(ranked)
+        if self.rules.positive_scores:
+            ranked = replace(ranked, grade=np.where(ranked.score > 0.0, ranked.grade, -1.0))
         views = _Views(ranked, self.rules.judged_only)
         for row, metric in enumerate(self.metrics):
             view = views.get(metric.judged_only, self.gains[row], metric)
             level = self.level(metric)
             num_rel = _count_at_least(views.base.ideal_offsets, views.base.ideal, level)
             values = self._values(metric, view, num_rel, level)
+            if self.rules.list_weights:
+                shares = self.shares[row, ranked.query] = _shares(ranked, self.gains[row], level)
+                if metric.measure.per_share:
+                    values = np.divide(values, shares, out=values, where=shares > 0.0)
             empty = _nothing_to_find(metric.measure, view, num_rel)
             self._apply_policy(row, ranked.query, values, empty)
 
@@ -56,6 +63,8 @@ class Scorer:
         """All values; `--missing skip` takes the unanswered queries out. answered : bool (judged queries,)"""
         kept = answered if self.rules.missing == "skip" else np.ones(len(answered), np.bool_)
         values, by_policy = self.values[:, : len(kept)][:, kept], self.by_policy[:, : len(kept)][:, kept]
+        if self.rules.absent_is_zero:
+            values[:, ~answered[kept]] = 0.0
         nan_policy = self.rules.no_relevant == "nan"
         undefined = np.isnan(values) & (~by_policy | nan_policy)
         return Scores(
@@ -64,6 +73,7 @@ class Scorer:
             values,
             tuple(np.count_nonzero(undefined, axis=1).tolist()),
             tuple(nan_policy and bool(row.any()) for row in by_policy),
+            shares=self.shares[:, : len(kept)][:, kept] if self.rules.list_weights else None,
         )
 
     def _make_room(self, ranked: Ranked) -> None:
@@ -73,6 +83,8 @@ class Scorer:
             room = (len(self.metrics), 2 * need - have)
             self.values = np.concatenate((self.values, np.full(room, np.nan)), axis=1)
             self.by_policy = np.concatenate((self.by_policy, np.zeros(room, np.bool_)), axis=1)
+            if self.rules.list_weights:
+                self.shares = np.concatenate((self.shares, np.full(room, np.nan)), axis=1)
 
     def level(self, metric: Metric) -> float:
         """The grade from which a document is relevant for this metric."""
@@ -90,6 +102,8 @@ class Scorer:
 
     def _apply_policy(self, row: int, query: NDArray[np.int64], values: Floats, empty: NDArray[np.bool_]) -> None:
         policy = self.rules.no_relevant
+        if self.rules.every_undefined:
+            empty = empty | np.isnan(values)
         if policy == "error" and empty.any():
             name = self.judgments.queries[query[empty].min()]
             raise InputError(
@@ -97,7 +111,8 @@ class Scorer:
                 self.judgments.source.path,
                 "choose --no-relevant zero, one, skip or nan",
             )
-        nothing = max(0.0, self.metrics[row].measure.bounds[0])  # above 0 where a geometric mean has a floor
+        lowest = 0.0 if self.rules.every_undefined else self.metrics[row].measure.bounds[0]
+        nothing = max(0.0, lowest)  # above 0 where a geometric mean has a floor
         values[empty] = {"zero": nothing, "one": 1.0}.get(policy, np.nan)
         self.values[row, query] = values
         self.by_policy[row, query] = empty
@@ -189,6 +204,8 @@ class _Views:
         grade = np.array((*gains.unjudged, 0.0))[plain.status] if has_tail else np.zeros(len(plain.grade))
         grade[judged] = _mapped(plain.grade[judged], gains)
         ideal = _mapped(plain.ideal, gains)
+        if plain.weight is not None and plain.ideal_weight is not None:
+            grade, ideal = grade * plain.weight, ideal * plain.ideal_weight
         if np.any(np.diff(ideal) > 0):  # within a query too, unless the map keeps the order of grades
             lengths = np.diff(plain.ideal_offsets)
             query = np.repeat(np.arange(len(lengths)), lengths)
@@ -217,6 +234,20 @@ def _count_at_least(offsets: NDArray[np.int64], values: Floats, level: float) ->
     total = np.concatenate(([0], np.cumsum(values >= level))).astype(np.int64)
     counts: NDArray[np.int64] = total[offsets[1:]] - total[offsets[:-1]]
     return counts
+
+
+def _shares(ranked: Ranked, gains: GainMap | None, level: float) -> Floats:
+    """(Q,) what the relevant items of each query weigh on average, by gain where the measure has gains; NaN without.
+
+    Sums run over the items in their order, one query at a time (`bincount`), whatever the block holds besides.
+    """
+    relevance = (ranked.ideal >= level).astype(np.float64) if gains is None else _mapped(ranked.ideal, gains)
+    num_queries = len(ranked.query)
+    query = np.repeat(np.arange(num_queries), np.diff(ranked.ideal_offsets))
+    total = np.bincount(query, relevance, num_queries)
+    heavy = total if ranked.ideal_weight is None else np.bincount(query, relevance * ranked.ideal_weight, num_queries)
+    shares: Floats = np.divide(heavy, total, out=np.full(num_queries, np.nan), where=total > 0.0)
+    return shares
 
 
 def _nothing_to_find(measure: Measure, view: _View, num_rel: NDArray[np.int64]) -> NDArray[np.bool_]:

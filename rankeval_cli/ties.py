@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from rankeval_cli.errors import UsageError
@@ -15,16 +15,7 @@ if TYPE_CHECKING:
 
     from rankeval_cli.measures.spec import Metric
 
-VARIANTS: tuple[Ties, ...] = ("expected", "worst", "best")
 ROUNDING = 1e-12  # two orders of one sum differ by less than this, relative
-
-
-@dataclass(frozen=True)
-class Part:
-    """Measures, and the rules for them; several parts are scored while a run is read once."""
-
-    metrics: tuple[Metric, ...]
-    rules: Rules
 
 
 def check_ties(metrics: Iterable[Metric], rules: Rules) -> None:
@@ -40,57 +31,11 @@ def check_ties(metrics: Iterable[Metric], rules: Rules) -> None:
             )
 
 
-def in_force(metrics: tuple[Metric, ...], rules: Rules) -> list[Part]:
-    """All measures with the rule for ties in force.
-
-    `expected` is also what documents without ids fall back on; then measures without a closed form take `random`.
-    """
-    if rules.ties != "expected":
-        return [Part(metrics, rules)]
-    known = tuple(metric for metric in metrics if metric.expected is not None)
-    others = tuple(metric for metric in metrics if metric.expected is None)
-    return [Part(known, rules), *([Part(others, replace(rules, ties="random"))] if others else [])]
-
-
-def merged(metrics: tuple[Metric, ...], parts: Sequence[Scores]) -> Scores:
-    """The scores of several parts as one, in the order of `metrics`."""
-    if len(parts) == 1:
-        return parts[0]
-    import numpy as np
-
-    places = {metric.canonical: (part, row) for part in parts for row, metric in enumerate(part.metrics)}
-    found = [places[metric.canonical] for metric in metrics]
-    return replace(
-        parts[0],
-        metrics=metrics,
-        values=np.stack([part.values[row] for part, row in found]),
-        undefined=tuple(part.undefined[row] for part, row in found),
-        propagate=tuple(part.propagate[row] for part, row in found),
-    )
-
-
-def variants(metrics: tuple[Metric, ...], rules: Rules) -> dict[Ties, Part]:
-    """What a tie report needs besides the measures under the rule in force.
-
-    A part lacks the measures that have no such value: no mean over all orders where no closed form is known, or where
-    --depth cuts through ties.
-    """
-    parts: dict[Ties, Part] = {}
-    for ties in VARIANTS:
-        if ties == "expected":
-            known = tuple(metric for metric in metrics if metric.expected is not None and rules.depth is None)
-        else:
-            known = metrics
-        if known:
-            parts[ties] = Part(known, replace(rules, ties=ties))
-    return parts
-
-
 def tie_results(results: Sequence[Result], scored: Mapping[Ties, Scores], rules: Rules) -> tuple[TieResult, ...]:
     """One tie result a measure of the report.
 
     results : of the run under the rule in force; those that only a gate asked for stand behind those of the report
-    scored : the scores of `variants`
+    scored : the scores of the variants of a plan
     """
     worst, best, expected = scored["worst"], scored["best"], scored.get("expected")
     rows = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rankeval_cli.errors import ExitCode, UsageError
@@ -341,6 +341,7 @@ def parsed(parser: Callable[[str], Gate], text: str) -> Gate | UsageError:
 
 
 @given(text=st.text(alphabet="mr@10(){}'=<>.%,5: -queriesshare", max_size=25))
+@example(text="a.<0")
 @pytest.mark.parametrize("parser", [parse_gate, parse_fail_under])
 def test_any_text_is_a_gate_or_a_usage_error(parser: Callable[[str], Gate], text: str) -> None:
     found = parsed(parser, text)

@@ -18,7 +18,7 @@ from rankeval_cli.cli.options import (
 )
 from rankeval_cli.cli.targets import check_targets
 from rankeval_cli.errors import ExitCode, UsageError
-from rankeval_cli.model import DEFAULT_MEASURES, Rules
+from rankeval_cli.model import Rules
 
 if TYPE_CHECKING:
     from rankeval_cli.flow import Request
@@ -69,16 +69,21 @@ def _request(
     from rankeval_cli.flow import Request
     from rankeval_cli.gates import parse_fail_under, parse_gate
     from rankeval_cli.measures.expression import parse_all
+    from rankeval_cli.presets import default_measures, parser
     from rankeval_cli.readers import ReadOptions
 
+    read = parser(rules.preset)
     runs, qrels = _files(paths, files.qrels)
     columns = _pairs(files.columns, "--columns")
     grade_map = {word: _grade(grade) for word, grade in _pairs(files.grade_map, "--grade-map").items()}
     return Request(
         runs=runs,
         qrels=qrels,
-        metrics=parse_all(measures.measure or DEFAULT_MEASURES),
-        gates=(*map(parse_fail_under, gates.fail_under), *map(parse_gate, gates.gate)),
+        metrics=parse_all(measures.measure or default_measures(rules.preset), read),
+        gates=(
+            *(parse_fail_under(word, read) for word in gates.fail_under),
+            *(parse_gate(text, read) for text in gates.gate),
+        ),
         rules=Rules(
             relevance_level=measures.relevance_level,
             aggregate=measures.aggregate,

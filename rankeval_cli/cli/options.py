@@ -50,6 +50,12 @@ def _reporters(incomplete: str) -> list[str]:
     return [reporter.name for reporter in REPORTERS if reporter.name.startswith(incomplete)]
 
 
+def _presets(incomplete: str) -> list[str]:
+    from rankeval_cli.presets.registry import PRESETS
+
+    return [preset.name for preset in PRESETS if preset.name.startswith(incomplete)]
+
+
 MEASURES, RULES, FILES, STATISTICS, OUTPUT, GATES = (
     "Measures",
     "Rules (defaults as trec_eval -c)",
@@ -86,6 +92,11 @@ class MeasureOptions:
 class RuleOptions:
     """Every disputed rule."""
 
+    preset: Annotated[
+        str | None,
+        Option(metavar="NAME", help="The rules of another system, such as ranx; see `rankeval presets`. Rules that "
+               "you give win.", rich_help_panel=RULES, autocompletion=_presets),
+    ] = Rules.preset  # fmt: skip
     order: Annotated[Order, Option(help="What orders a ranking; ascending for distances.", rich_help_panel=RULES)] = (
         Rules.order
     )

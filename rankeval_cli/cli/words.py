@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import UsageError, close_matches
+
+if TYPE_CHECKING:
+    from rankeval_cli.measures.expression import Dialect
 
 RAW_COMMAND = "trec-eval"  # reads its words itself
 KNOWN_SUFFIXES = (
@@ -28,10 +32,10 @@ def spread(words: list[str]) -> list[str]:
     if words[:1] == [RAW_COMMAND] or not _HELP.isdisjoint(words):
         return words
     out: list[str] = []
-    option, before = None, 0
+    option, before, dialect = None, 0, _dialect(words)
     for place, word in enumerate(words):
         ends_option = word.startswith("-") and word != "-"
-        if option is not None and (ends_option or not _SEVERAL[option](word)):
+        if option is not None and (ends_option or not _SEVERAL[option](word, dialect)):
             _check_words(option, len(out) - before)
             option = None
         if word == "--":
@@ -51,16 +55,28 @@ def _check_words(option: str, num_words: int) -> None:
         raise UsageError(f"nothing stands behind {option}", hint=f"write {option} {example}, or leave it out")
 
 
-def _is_measure(word: str) -> bool:
-    from rankeval_cli.measures.expression import is_measure, names_measure, parse
+def _dialect(words: list[str]) -> Dialect | None:
+    """How the preset that is named spells measures."""
+    text = "\n".join(words).replace("--preset\n", "--preset=")
+    names = [word.removeprefix("--preset=") for word in text.split("\n") if word.startswith("--preset=")]
+    if not names:
+        return None
+    from rankeval_cli.presets.registry import find
 
-    if is_measure(word):
+    return find(names[-1]).dialect
+
+
+def _is_measure(word: str, dialect: Dialect | None) -> bool:
+    from rankeval_cli.measures.expression import PLAIN, is_measure, names_measure, parse
+
+    spoken = dialect or PLAIN
+    if is_measure(word, spoken):
         return True
     if _looks_like_path(word):
         return False
-    if not names_measure(word) and _sounds_like_path(word):
+    if not names_measure(word, spoken) and _sounds_like_path(word):
         return False
-    parse(word)  # raises what is wrong with it
+    parse(word, spoken)  # raises what is wrong with it
     return True
 
 
@@ -79,7 +95,7 @@ def _sounds_like_path(word: str) -> bool:
     return bool(close_matches(word, os.listdir(folder), 1)) if os.path.isdir(folder) else False
 
 
-def _is_floor(word: str) -> bool:
+def _is_floor(word: str, dialect: Dialect | None) -> bool:
     if "=" not in word:
         if _looks_like_path(word):
             return False
@@ -87,7 +103,7 @@ def _is_floor(word: str) -> bool:
     return not os.path.exists(word)
 
 
-_SEVERAL: dict[str, Callable[[str], bool]] = {
+_SEVERAL: dict[str, Callable[[str, Dialect | None], bool]] = {
     "-m": _is_measure,
     "--measure": _is_measure,
     "--fail-under": _is_floor,

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NoReturn, cast
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Metric
 
 Op = Literal[">=", ">", "<=", "<", "=="]
+Reader = Callable[[str], "tuple[Metric, ...]"]  # what a word for measures means
 Stat = Literal["mean", "median", "min", "max", "ci_low", "ci_high"]
 FactName = Literal["queries", "missing_queries", "unjudged_queries", "undefined"]
 
@@ -85,29 +86,38 @@ class Gate:
         return () if isinstance(self.subject, Fact) else (self.subject.metric,)
 
 
-def parse_gate(text: str) -> Gate:
+def read_plainly(word: str) -> tuple[Metric, ...]:
+    """The metrics that a word names where no preset is chosen."""
+    from rankeval_cli.measures.expression import parse
+
+    return parse(word)
+
+
+def parse_gate(text: str, read: Reader = read_plainly) -> Gate:
     """The gate that an expression such as `ci_low(mrr@10) >= 35%` states.
+
+    read : reads the words for measures, as a preset has them
 
     Raises UsageError for what is no gate, for an unknown measure, and for what needs a baseline.
     """
     try:
-        return _gate(text.strip())
+        return _gate(text.strip(), read)
     except UsageError as error:
         raise UsageError(error.what, f"gate `{text.strip()}`", error.hint) from None
 
 
-def parse_fail_under(word: str) -> Gate:
+def parse_fail_under(word: str, read: Reader = read_plainly) -> Gate:
     """The gate that `MEASURE=NUMBER` states: the measure must reach the number. Split at the last `=`.
 
     Raises UsageError for anything but a measure, for one where lower is better, and for what is no number.
     """
     try:
-        return _floor(word.strip())
+        return _floor(word.strip(), read)
     except UsageError as error:
         raise UsageError(error.what, f"--fail-under {word.strip()}", error.hint) from None
 
 
-def _gate(text: str) -> Gate:
+def _gate(text: str, read: Reader) -> Gate:
     warn = WARN.match(text)
     text = text[warn.end() :] if warn else text
     if not text:
@@ -115,12 +125,12 @@ def _gate(text: str) -> Gate:
     left, op, right = _comparison(text)
     if NUMBER.fullmatch(left):
         raise UsageError(f"the number `{left}` stands on the left", hint=f"write '{right} {FLIPPED[op]} {left}'")
-    subject = _subject(left)
+    subject = _subject(left, read)
     bound, is_percent = _bound(right)
     return Gate(f"{left} {op} {right}", subject, op, bound, is_percent, bool(warn))
 
 
-def _floor(word: str) -> Gate:
+def _floor(word: str, read: Reader) -> Gate:
     from rankeval_cli.measures.expression import is_measure
 
     warn = WARN.match(word)
@@ -130,7 +140,7 @@ def _floor(word: str) -> Gate:
         raise UsageError("measure and number are needed", hint=_floor_hint(word, left))
     if left[-1] in "<>=!":
         raise UsageError("a comparison does not go here", hint=f"write `{left[:-1].strip()}={right}`, or use --gate")
-    subject = _subject(left)
+    subject = _subject(left, read)
     if not isinstance(subject, Value) or subject.stat:
         raise UsageError(f"`{left}` is not a measure", hint=f"write --gate '{left} >= {right}'")
     bound, is_percent = _bound(right)
@@ -195,18 +205,18 @@ def _needs_baseline(word: str) -> NoReturn:
     raise UsageError(what, hint=f"compare with a number, such as '{EXAMPLE}'")
 
 
-def _subject(text: str) -> Value | Share | Fact:
+def _subject(text: str, read: Reader) -> Value | Share | Fact:
     name = text.lower().replace("-", "_")
     for fact in FACTS:
         if name == fact:
             return Fact(fact)
     function, inside = _call(text)
     if function == "share":
-        return _share(inside)
+        return _share(inside, read)
     for stat in STATS:
         if function == stat:
-            return Value(_metric_in(stat, inside), stat)
-    return Value(_metric(text))
+            return Value(_metric_in(stat, inside, read), stat)
+    return Value(_metric(text, read))
 
 
 def _call(text: str) -> tuple[str, str]:
@@ -222,27 +232,25 @@ def _call(text: str) -> tuple[str, str]:
     return match.group(1).lower().replace("-", "_"), match.group(2).strip()
 
 
-def _share(inside: str) -> Share:
+def _share(inside: str, read: Reader) -> Share:
     if not any(sign.group() in FLIPPED for sign in _signs(inside)):
         hint = f"write the share of queries as in 'share({EXAMPLE}) >= 80%'"
         raise UsageError(f"`share({inside})` holds no comparison", hint=hint)
     left, op, right = _comparison(inside)
-    return Share(_metric(left), op, _bound(right)[0])
+    return Share(_metric(left, read), op, _bound(right)[0])
 
 
-def _metric_in(stat: Stat, inside: str) -> Metric:
+def _metric_in(stat: Stat, inside: str, read: Reader) -> Metric:
     if any(sign.group() in FLIPPED for sign in _signs(inside)):
         hint = f"write 'share({inside}) >= 80%' for the share of queries"
         raise UsageError(f"`{stat}` takes a measure, not a comparison", hint=hint)
-    return _metric(inside)
+    return _metric(inside, read)
 
 
-def _metric(text: str) -> Metric:
+def _metric(text: str, read: Reader) -> Metric:
     """The one metric that a text names."""
-    from rankeval_cli.measures.expression import parse
-
     try:
-        metrics = parse(text)
+        metrics = read(text)
     except UsageError as error:
         raise UsageError(error.what, hint=_gate_hint(text) or error.hint) from None
     if len(metrics) > 1:

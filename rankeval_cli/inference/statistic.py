@@ -34,8 +34,12 @@ def aggregate(
     ln max(x, 1e-5). Returns NaN where no value is left.
     """
     left = defined(values, weights)
+    if not left and rules.none_is_zero:
+        return 0.0
     if not left or (propagate and len(left) < num_counted(weights, len(values))):
         return math.nan
+    if rules.lower_median and statistic_of(metric, rules) == "median":
+        return sorted(left)[(len(left) - 1) // 2]
     return reduce_values(left, statistic_of(metric, rules), weights_of_defined(values, weights))
 
 

@@ -8,7 +8,7 @@ Names ignore case, `-` and `_` are the same. `parse` gives one `Metric` a cutoff
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,14 +18,30 @@ from rankeval_cli.measures.registry import NAMES, SUFFIXED, needs_cutoff, normal
 from rankeval_cli.measures.spec import NO_CUTOFF, Measure, Metric, Param, Suffix
 from rankeval_cli.measures.values import NUMBER, read_flag, read_value, split_items, write_value
 
-__all__ = ["canonical_name", "complete", "is_measure", "names_measure", "parse", "parse_all"]
+__all__ = ["PLAIN", "Dialect", "canonical_name", "complete", "is_measure", "names_measure", "parse", "parse_all"]
 
 LEVEL = Param("rel", "float", None, "lowest grade that counts as relevant", low=0.0)
 RANX_LEVEL = re.compile(r"-l([0-9]+(?:\.[0-9]+)?)$")
 CUTOFF_WORDS = ("k", "cutoff", "top_k", "topk", "depth", "n")
 
 
-# Tuples, not dataclasses: these two classes would cost every start of the program 1 ms each.
+class Dialect(NamedTuple):
+    """How another system spells measures, besides the spellings that are always read.
+
+    names : its name, in normal form -> ours
+    whole_list : our names of measures that it takes without a cutoff, though they need one here
+    rewrites : (pattern, replacement) pairs for words that it means otherwise: ranx's `rbp@95` is p = 0.95
+    """
+
+    names: Mapping[str, str] = {}
+    whole_list: frozenset[str] = frozenset()
+    rewrites: tuple[tuple[str, str], ...] = ()
+
+
+PLAIN = Dialect()
+
+
+# Tuples, not dataclasses: these classes would cost every start of the program 1 ms each.
 class _Word(NamedTuple):
     """A measure cut into its parts: `P.5,10(rel=2)` has name `P.5,10`, rest `(rel=2)`, inside `rel=2`.
 
@@ -59,39 +75,62 @@ class _Spelling(NamedTuple):
     kind: Suffix | None = None
 
 
-def parse(word: str) -> tuple[Metric, ...]:
+class _Unknown(UsageError):
+    """A name that no measure has."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(f"`{text}` is not a measure")
+        self.name, self.text = name, text
+
+
+def parse(word: str, dialect: Dialect = PLAIN) -> tuple[Metric, ...]:
     """The metrics that a word names, one a cutoff.
 
     Raises UsageError, with the next thing to type as the hint, when the word is no measure or its parameters are wrong.
     """
-    parts = _split(word.strip())
-    spelling = _spell(parts.name, parts.text)
+    try:
+        return _parsed(word, dialect)
+    except _Unknown as unknown:
+        raise UsageError(unknown.what, hint=_suggestion(unknown.name, unknown.text)) from None
+
+
+def _parsed(word: str, dialect: Dialect) -> tuple[Metric, ...]:
+    """As `parse`; a name that is not registered is _Unknown, without a hint, which would be sought by parsing."""
+    written = text = word.strip()
+    for pattern, replacement in dialect.rewrites:
+        text = re.sub(pattern, replacement, text, flags=re.IGNORECASE)
+    parts = _split(text, dialect)
+    spelling = _spell(parts.name, parts.text, dialect)
     given = _read_items(spelling, parts)
-    cutoffs = _cutoffs(spelling, parts, given)
-    return tuple(_metric(spelling, given, cutoff, written) for cutoff, written in cutoffs)
+    cutoffs = _cutoffs(spelling, parts, given, dialect)
+    metrics = tuple(_metric(spelling, given, cutoff, written) for cutoff, written in cutoffs)
+    return metrics if text == written else tuple(replace(metric, written=written) for metric in metrics)
 
 
-def parse_all(words: Iterable[str]) -> tuple[Metric, ...]:
-    """The metrics of several words; of equal ones (`mrr@10 rr@10`) the first stays, as it was written."""
+def parse_all(words: Iterable[str], read: Callable[[str], tuple[Metric, ...]] = parse) -> tuple[Metric, ...]:
+    """The metrics of several words; of equal ones (`mrr@10 rr@10`) the first stays, as it was written.
+
+    read : what a word means, where a preset has its own meaning
+    """
     metrics: dict[str, Metric] = {}
     for word in words:
-        for metric in parse(word):
+        for metric in read(word):
             metrics.setdefault(metric.canonical, metric)
     return tuple(metrics.values())
 
 
-def is_measure(word: str) -> bool:
+def is_measure(word: str, dialect: Dialect = PLAIN) -> bool:
     """Whether the word parses whole."""
     try:
-        return bool(parse(word))
+        return bool(_parsed(word, dialect))
     except UsageError:
         return False
 
 
-def names_measure(word: str) -> bool:
+def names_measure(word: str, dialect: Dialect = PLAIN) -> bool:
     """Whether the NAME part is registered, even if the rest is wrong (`p@x`, `ndcg(gian=exp)`)."""
     try:
-        return _spell(re.split(r"[(:@]", RANX_LEVEL.sub("", word.strip()))[0], word) is not None
+        return _spell(re.split(r"[(:@]", RANX_LEVEL.sub("", word.strip()))[0], word, dialect) is not None
     except UsageError:
         return False
 
@@ -109,7 +148,7 @@ def canonical_name(
     return f"{measure.name}{inside}" + ("" if at is None else f"@{write_value(at)}")
 
 
-def _split(text: str) -> _Word:
+def _split(text: str, dialect: Dialect) -> _Word:
     match = RANX_LEVEL.search(text)
     body = text[: match.start()] if match else text
     level = match.group(1) if match else None
@@ -119,7 +158,7 @@ def _split(text: str) -> _Word:
     rest = head[len(name) :]
     if not name:
         raise UsageError(f"`{text}` names no measure", hint="write a measure such as `ndcg@10`")
-    _spell(name, text)  # an unknown name is told before anything that is wrong behind it
+    _spell(name, text, dialect)  # an unknown name is told before anything that is wrong behind it
     inside = _inside(text, rest) if rest else None
     return _Word(text, name.strip(), rest, inside, after if at else None, level)
 
@@ -141,10 +180,10 @@ def _inside(text: str, rest: str) -> str:
     raise UsageError(f"`{text}`: the `(` is never closed", hint="close the parameters with `)` before any `@`")
 
 
-def _spell(name: str, text: str) -> _Spelling:
+def _spell(name: str, text: str, dialect: Dialect) -> _Spelling:
     """The measure that a name part means; raises UsageError with the closest names when there is none."""
     name = name.strip()
-    key = normal(name)
+    key = dialect.names.get(normal(name), normal(name))
     if key in NAMES:
         return _Spelling(NAMES[key], key, name, NAMES[key].shorthand.get(key, {}))
     for known in SUFFIXED:
@@ -154,11 +193,12 @@ def _spell(name: str, text: str) -> _Spelling:
                 raise UsageError(f"`{text}`: nothing follows `{name}`", hint=f"write `{name[:size]}` and what it takes")
             fixed, kind = measure.shorthand.get(known, {}), measure.endings[known]
             return _Spelling(measure, known, name[:size], fixed, name[size], name[size + 1 :], kind)
-    raise UsageError(f"`{text}` is not a measure", hint=_suggestion(name, text))
+    raise _Unknown(name, text)
 
 
 def _suggestion(name: str, text: str) -> str:
     """The next thing to type for an unknown name: the cutoff written with `@`, or the closest names."""
+    name, text = name.rstrip("._"), text.rstrip("._")
     ending = re.fullmatch(r"(.*?[^._-])[._-]*(?:at)?[._-]*([0-9]+)", normal(name))
     if ending and ending.group(1) in NAMES and "@" not in text:
         return f"write the cutoff with `@`: `{name[: len(ending.group(1))]}@{ending.group(2)}`"
@@ -277,7 +317,7 @@ def _read_item(spelling: _Spelling, item: str, text: str) -> dict[str, Any]:
     )
 
 
-def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any]) -> list[tuple[Any, str]]:
+def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any], dialect: Dialect) -> list[tuple[Any, str]]:
     """Each cutoff (None for the whole list) or value after `@`, with the metric as written for it alone."""
     measure, text = spelling.measure, parts.text
     listed = spelling.suffix if spelling.kind in ("cutoffs", "points") else None
@@ -285,7 +325,7 @@ def _cutoffs(spelling: _Spelling, parts: _Word, given: Mapping[str, Any]) -> lis
         raise UsageError(f"`{text}` has cutoffs twice", hint=f"write `{spelling.shown}@{parts.after}`")
     source = parts.after if listed is None else listed
     if source is None:
-        _check_bare(spelling, text, given)
+        _check_bare(spelling, text, given, dialect)
         return [(None, text)]
     if measure.cutoff == "never":
         raise UsageError(f"`{text}`: {measure.name} takes no cutoff", hint="--depth 10 cuts the rankings themselves")
@@ -305,9 +345,10 @@ def _printed(value: Any, item: str) -> str:
     return f"{value:.2f}" if isinstance(value, float) and float(f"{value:.2f}") == value else item
 
 
-def _check_bare(spelling: _Spelling, text: str, given: Mapping[str, Any]) -> None:
+def _check_bare(spelling: _Spelling, text: str, given: Mapping[str, Any], dialect: Dialect) -> None:
     measure = spelling.measure
-    if not needs_cutoff(measure, spelling.name) or (measure.at and measure.at.name in given):
+    is_known = measure.name in dialect.whole_list or (measure.at and measure.at.name in given)
+    if not needs_cutoff(measure, spelling.name) or is_known:
         return
     if measure.at:
         hint = f"write `{spelling.shown}@{_usual(measure)}`, or several: `@{','.join(usual_values(measure)[:3])}`"
@@ -336,5 +377,5 @@ def _metric(spelling: _Spelling, given: Mapping[str, Any], cutoff: Any, written:
     level, judged_only = given.get("rel"), given.get("judged_only", False)
     measure = spelling.measure.variant(params, level) or spelling.measure
     canonical = canonical_name(measure, params, cutoff, level, judged_only)
-    metric = Metric(measure, written, canonical, params, cutoff, level, judged_only)
+    metric = Metric(measure, written, canonical, params, cutoff, level, judged_only, frozenset(given))
     return replace(metric, warning=spelling.measure.caution(metric, spelling.name))

@@ -187,6 +187,7 @@ class Measure:
         with the bits of `kernel` where there are no ties; None where no closed form is known
     ties_bound : metric -> whether no order of tied documents has a value outside of what the orders with the highest
         and with the lowest grades first have
+    per_share : the value is divided by what the relevant items weigh, under a preset whose items have weights
     plain_only : never compiled (needs the logarithm of a computed value)
     trec_eval : its names there, in its order; () where absent
     ir_measures, ranx : what this is called there, for tables; None where absent
@@ -220,6 +221,7 @@ class Measure:
     uses_score: bool = False
     expected: Callable[[Metric], Kernel | None] = no_closed_form
     ties_bound: Callable[[Metric], bool] = lambda metric: True
+    per_share: bool = False
     plain_only: bool = False
     trec_eval: tuple[TrecEval, ...] = ()
     ir_measures: str | None = None
@@ -261,6 +263,7 @@ class Metric:
     cutoff : k, None for the whole list (also for measures whose `@` gives a parameter)
     level : an explicit `(rel=)`, None for the -l of the command line
     judged_only : an explicit `judged_only=True`
+    given : names of the parameters that the word gives; the others have their defaults
     warning : something the user should know about the spelling (`hits` means a count here), None mostly
     """
 
@@ -271,6 +274,7 @@ class Metric:
     cutoff: int | None = None
     level: float | None = None
     judged_only: bool = False
+    given: frozenset[str] = field(default=frozenset(), compare=False)
     warning: str | None = field(default=None, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rankeval_cli.model import Report, RunReport, Verdict, by_chance
+from rankeval_cli.model import Report, RunReport, Verdict
 from rankeval_cli.report.text import counted, visible
 
 MOST_DECIMALS = 9
@@ -17,7 +17,8 @@ def summary_lines(report: Report) -> list[str]:
     """The coverage of each run, one line a run, and one line of rules in force and layouts found."""
     names = len(report.runs) > 1
     coverage = [_coverage(run, names) for run in report.runs]
-    return [*coverage, *_ties_without_ids(report), f"{rules_line(report)}; {layouts_line(report)}"]
+    rules = [f"{rules_line(report)}; {layouts_line(report)}", *_own_rules(report)]
+    return [*coverage, *_ties_without_ids(report), *rules]
 
 
 def note_lines(report: Report) -> list[str]:
@@ -49,11 +50,20 @@ def _ties_without_ids(report: Report) -> list[str]:
     if not nameless:
         return []
     has = "has" if len(nameless) == 1 else "have"
-    rules, chance = report.rules, by_chance(report.runs[0].scores.metrics, report.rules)
+    rules = report.rules
     seeded = f"--ties random, --seed {rules.seed}"
     rule = f"{seeded if rules.ties == 'random' else f'--ties {rules.ties}'} decides between equal scores"
-    rest = f"; {seeded} for {visible(', '.join(chance))}" if chance else ""
-    return [f"{', '.join(nameless)} {has} no document ids: {rule}{rest}"]
+    return [f"{', '.join(nameless)} {has} no document ids: {rule}"]
+
+
+def _own_rules(report: Report) -> list[str]:
+    """A line for the measures that have the same rules of their own."""
+    lines: dict[str, list[str]] = {}
+    for result in report.runs[0].results if report.runs else ():
+        words = [_rule(name, value) for name, value in result.rules.items()]
+        if any(words):
+            lines.setdefault(" ".join(visible(word) for word in words if word), []).append(visible(result.measure))
+    return [f"rules of {', '.join(measures)}: {rules}" for rules, measures in lines.items()]
 
 
 def rules_line(report: Report) -> str:

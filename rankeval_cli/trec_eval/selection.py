@@ -11,12 +11,12 @@ from typing import get_args
 from rankeval_cli.assessments import PREFERENCE_LAYOUTS
 from rankeval_cli.errors import UsageError, did_you_mean
 from rankeval_cli.measures.printed import Pairs, known_names, lines_of
+from rankeval_cli.measures.release9 import of_release
 from rankeval_cli.measures.sets import EVERY_GROUP
 from rankeval_cli.measures.spec import Group, Measure, Metric, TrecEval
 from rankeval_cli.preferences import MEASURES
 from rankeval_cli.trec_eval.leniency import Kind, Leniency, real, whole
 from rankeval_cli.trec_eval.options import COMPUTING, INPUT, USAGE, Options, Refusal, whole_argument
-from rankeval_cli.trec_eval.release9 import of_release
 
 GROUPS: tuple[str, ...] = get_args(Group)
 DEFAULT = "official"
