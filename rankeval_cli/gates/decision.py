@@ -85,12 +85,12 @@ def _find(gate: Gate, results: Sequence[Result], scores: Scores, coverage: Cover
     place = [metric.canonical for metric in scores.metrics].index(subject.metric.canonical)
     values, weights = scores.values[place], scores.weights_of(place)
     left = defined(values, weights)
-    if not left:
+    if not len(left):
         return _Found(None, 0, "no query has a value")
     if scores.propagate[place] and len(left) < num_counted(weights, len(values)):
         return _Found(None, len(left), "the value of a query is undefined")
     if isinstance(subject, Share):
-        number = sum(holds(value, subject.op, subject.bound) for value in left)
+        number = sum(holds(value, subject.op, subject.bound) for value in left.tolist())
         return _Found(number / len(left), len(left))
     if subject.stat == "ci_low" or subject.stat == "ci_high":  # mypy narrows this form only
         return _end(subject, place, results, scores, rules)

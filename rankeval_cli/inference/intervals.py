@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from rankeval_cli.inference.quantiles import normal_cdf, normal_quantile, t_quantile
 from rankeval_cli.inference.resampling import linear_quantile, resample
-from rankeval_cli.inference.statistic import defined, deviation, exact_sum, logarithms, statistic_of
+from rankeval_cli.inference.statistic import Moments, defined, exact_sum, logarithms, moments_of, statistic_of
 from rankeval_cli.model import Interval
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from rankeval_cli.inference.statistic import Numbers
     from rankeval_cli.measures.spec import Metric
     from rankeval_cli.model import Rules
 
@@ -34,6 +35,7 @@ def interval(
     rules: Rules,
     replicates: NDArray[np.float64] | None = None,
     weights: NDArray[np.float64] | None = None,
+    moments: Moments | None = None,
 ) -> Interval:
     """The confidence interval of a measure's value at `rules.confidence`, clipped to the measure's range.
 
@@ -41,6 +43,7 @@ def interval(
     replicates : float64 (resamples,), the statistic of each bootstrap resample on the scale of `on_scale`, NaN where a
         resample holds no value (left out); drawn here when a method needs them and none are given
     weights : float64 (Q,), 0 or more, or None; with weights the interval is that of the weighted mean
+    moments : of the values that count, where they are known already
     Geometric means: the interval of the mean logarithm, its ends then raised to the measure's scale.
     There is none, with the reason in `note`, for sums, for the smallest and largest value, for a method that does not
     apply, and, except by Wilson's method, for one query or for equal values.
@@ -56,11 +59,12 @@ def interval(
     if method == "wilson":
         return _clipped(wilson(exact_sum(left), len(left), rules.confidence), method, note, metric)
     if method == "t":
-        return _clipped(t_interval(left, rules.confidence), method, note, metric)
+        known = moments if scaled is values else None
+        return _clipped(t_interval(left, rules.confidence, known), method, note, metric)
     if replicates is None:
         heavy = None if weights is None else weights[None, :]
         replicates = resample(scaled[None, :], [is_median(metric, rules)], rules.resamples, rules.seed, heavy)[0]
-    ordered = sorted(defined(replicates))
+    ordered = sorted(defined(replicates).tolist())
     if not ordered:
         return _none("no resample has a value")
     if method == "bootstrap":
@@ -134,18 +138,19 @@ def on_scale(values: NDArray[np.float64], metric: Metric) -> NDArray[np.float64]
     return np.array(logarithms(values.tolist())) if metric.measure.aggregate == "geometric" else values
 
 
-def _missing(method: str, values: Sequence[float]) -> str | None:
+def _missing(method: str, values: NDArray[np.float64]) -> str | None:
     """Why these values have no interval by this method; None when they have one."""
-    if not values:
+    if not len(values):
         return NO_VALUE
     if method == "wilson":
         return None
     if len(values) == 1:
         return ONE_QUERY
-    largest = max(max(values), -min(values))
+    lowest, highest = float(values.min()), float(values.max())
+    largest = max(highest, -lowest)
     if not math.isfinite(largest):
         return "a value is infinite"
-    return NO_SPREAD if max(values) - min(values) <= ROUNDING * largest else None
+    return NO_SPREAD if highest - lowest <= ROUNDING * largest else None
 
 
 def _none(note: str | None) -> Interval:
@@ -162,12 +167,14 @@ def _clipped(ends: Ends, method: str, note: str | None, metric: Metric) -> Inter
     return Interval(low, high, method, note)
 
 
-def t_interval(values: Sequence[float], confidence: float) -> Ends:
-    """Mean ± t · s / √n of two or more values, with n - 1 degrees of freedom. Source: Student 1908."""
-    n = len(values)
-    mean, spread = exact_sum(values) / n, deviation(values) or 0.0
-    margin = -t_quantile((1.0 - confidence) / 2.0, n - 1) * spread / math.sqrt(n)
-    return mean - margin, mean + margin
+def t_interval(values: Numbers, confidence: float, moments: Moments | None = None) -> Ends:
+    """Mean ± t · s / √n of two or more values, with n - 1 degrees of freedom. Source: Student 1908.
+
+    moments : of the values, where they are known already
+    """
+    n, known = len(values), moments or moments_of(values)
+    margin = -t_quantile((1.0 - confidence) / 2.0, n - 1) * (known.deviation or 0.0) / math.sqrt(n)
+    return known.mean - margin, known.mean + margin
 
 
 def wilson(successes: float, n: int, confidence: float) -> Ends:
@@ -190,7 +197,7 @@ def percentile(ordered: Sequence[float], confidence: float) -> Ends:
     return linear_quantile(ordered, tail), linear_quantile(ordered, 1.0 - tail)
 
 
-def bca(values: Sequence[float], ordered: Sequence[float], confidence: float) -> Ends | None:
+def bca(values: Numbers, ordered: Sequence[float], confidence: float) -> Ends | None:
     """The bias-corrected and accelerated bootstrap interval of a mean, from rising replicates.
 
     Replicates equal to the mean count half in the bias z0. None where the correction is undefined: all replicates on
@@ -213,10 +220,11 @@ def bca(values: Sequence[float], ordered: Sequence[float], confidence: float) ->
     return linear_quantile(ordered, levels[0]), linear_quantile(ordered, levels[1])
 
 
-def _acceleration(values: Sequence[float], mean: float) -> float:
+def _acceleration(values: Numbers, mean: float) -> float:
     """The jackknife estimate, a sixth of the skewness over √n; leaving one out moves a mean by (mean - x) / (n - 1)."""
-    distances = [value - mean for value in values]
-    largest = max(abs(distance) for distance in distances)
-    distances = [distance / largest for distance in distances]  # so that no cube over- or underflows
-    squares = exact_sum([distance * distance for distance in distances])
-    return exact_sum([distance * distance * distance for distance in distances]) / (6.0 * squares * math.sqrt(squares))
+    import numpy as np
+
+    distances = np.asarray(values, dtype=np.float64) - mean
+    distances /= np.abs(distances).max()  # so that no cube over- or underflows
+    squares = exact_sum(distances * distances)
+    return exact_sum(distances * distances * distances) / (6.0 * squares * math.sqrt(squares))

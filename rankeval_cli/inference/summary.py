@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankeval_cli.inference.intervals import interval, is_median, needs_replicates, on_scale
 from rankeval_cli.inference.resampling import resample
-from rankeval_cli.inference.statistic import aggregate, defined, deviation
+from rankeval_cli.inference.statistic import aggregate, defined, moments_of
 from rankeval_cli.model import Interval, Result
 
 if TYPE_CHECKING:
@@ -48,10 +48,12 @@ def _result(scores: Scores, place: int, rules: Rules, replicates: NDArray[np.flo
     weights = scores.weights_of(place)
     left = defined(values, weights)
     value = _finite(aggregate(values, metric, rules, scores.propagate[place], weights))
-    if value is None and left:
+    if value is None and len(left):
         limits, spread = Interval(None, None, None, "the value itself is undefined"), None
     else:
-        limits, spread = interval(values, metric, rules, replicates, weights), _finite(deviation(left))
+        moments = moments_of(left)
+        limits = interval(values, metric, rules, replicates, weights, moments)
+        spread = _finite(moments.deviation)
     return Result(
         measure=metric.written,
         canonical=metric.canonical,
