@@ -111,7 +111,8 @@ def evaluate_arrays(
     labels : grades, of the same shape; or (N,), the labels of every row of a batch
     index : (rows,), the query of each row, text or whole numbers; without it flat scores are one query
     mask : of the same shape as scores, true where an item counts; where it is false score and label may be anything
-    weights : (Q,) for a batch, a dict `{query: weight}`, or for flat scores (rows,), alike within a query
+    weights : (Q,) for a batch, a dict `{query: weight}`, or for flat scores (rows,), alike within a query; under
+        `preset="keras"` or `"tf-ranking"` also of the shape of scores, one weight an item
     measures, rules : as `evaluate` takes them
 
     Raises UsageError, naming the shapes, where they do not fit, InputError for a score that is NaN or a label that is
@@ -121,10 +122,13 @@ def evaluate_arrays(
     >>> evaluate_arrays([[0.2, 0.9, 0.5], [0.7, 0.1, 0.3]], [[1, 0, 0], [0, 1, 0]], measures="mrr")["mrr"]
     0.3333333333333333
     """
-    from rankeval_cli.arrays import table_of, weights_by_query
+    from rankeval_cli.arrays import table_of, weights_by_query, with_item_weights
+    from rankeval_cli.presets import weighs_items
 
     table = table_of(scores, labels, index, mask)
-    by_query = None if weights is None else weights_by_query(weights, table)
+    if weights is not None and weighs_items(rules.get("preset")):
+        table = with_item_weights(weights, table) or table
+    by_query = None if weights is None or table.weight is not None else weights_by_query(weights, table)
     return evaluate(table, None, measures, weights=by_query, **rules)
 
 

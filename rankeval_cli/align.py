@@ -6,6 +6,7 @@ ends here. What is noticed on the way (ties, self-hits, ranks against scores) go
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,6 +57,7 @@ class Aligner:
         self.variants = _spelling_variants(judgments)
         self.variants_of = _row_starts(self.variants, len(judgments.queries))
         self.facts = Facts.empty(len(judgments.queries))
+        self.goal_weights: NDArray[np.float64] | None = None  # of the judged items of a block that have weights
         self.query_names: pl.Series | None = None
 
     def align(self, block: Block) -> Ranked:
@@ -69,6 +71,8 @@ class Aligner:
         """As `align`, the rankings once for each of `orderings`, in that order."""
         rows = self._rows(block)
         rows.marks = self._marks(rows)
+        if self.rules.negative == "mask" and (rows.status == 1).any():
+            rows = rows.keep(rows.status != 1)
         orders = [self._order(rows, ordering) for ordering in self.orderings]
         self._note(rows, orders[0])
         ranked = [self._ranked(rows, order) for order in orders]
@@ -226,6 +230,8 @@ class Aligner:
     def _ranked(self, rows: BlockRows, order: RankOrder) -> Ranked:
         grade, status = rows.grades[order.perm], rows.status[order.perm]
         ranked = Ranked(rows.query, rows.offsets, grade, status, order.score, *self._ideal(rows.query))
+        if "weight" in rows.frame.columns:
+            ranked = replace(ranked, weight=rows.frame["weight"].to_numpy()[order.perm], ideal_weight=self.goal_weights)
         return ranked if self.rules.depth is None else _keep_rows(ranked, rows.row_in_query() < self.rules.depth)
 
     def _note(self, rows: BlockRows, order: RankOrder) -> None:

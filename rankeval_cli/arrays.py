@@ -6,7 +6,7 @@ Arrays may come from NumPy, or from whatever offers `__array__` or the buffer pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import InputError, UsageError
@@ -79,6 +79,7 @@ class ArrayTable:
 
     query : id of each row, text or whole numbers
     is_ranked, counts : bool, or None where all rows are ranked, or count
+    weight : of each row, None where they weigh alike
     num_queries : rows of a batch, None for flat arrays
     """
 
@@ -88,6 +89,7 @@ class ArrayTable:
     is_ranked: Array | None
     counts: Array | None
     num_queries: int | None
+    weight: Array | None = None
     path: str = "arrays"
     format: str = "arrays"
     has_rank: bool = False
@@ -104,6 +106,8 @@ class ArrayTable:
             part = slice(start, start + FRAME_ROWS)
             score, grade = pl.Series(self.score[part]), pl.Series(self.grade[part])
             frame = pl.DataFrame({"query": _ids(self.query[part]), "score": score, "grade": grade})
+            if self.weight is not None:
+                frame = frame.with_columns(weight=pl.Series(self.weight[part]))
             if self.is_ranked is not None:
                 frame = frame.with_columns(pl.when(pl.Series(self.is_ranked[part])).then(pl.col("score")))
             if self.counts is not None:
@@ -256,6 +260,19 @@ def _check_values(array: Array, noun: str, is_ranked: Array | None, counts: Arra
         value = values[tuple(np.argwhere(bad)[0])]
         shown = "NaN" if np.isnan(value) else f"`{value}`"
         raise InputError(f"{noun} is {shown}", f"{noun}s[{place}]", "mask it, or give a finite number")
+
+
+def with_item_weights(weights: Any, table: ArrayTable) -> ArrayTable | None:
+    """The table with a weight for each row; None where the weights are not of rows but of queries."""
+    import numpy as np
+
+    if isinstance(weights, Mapping):
+        return None
+    rows = _joined(weights, "weights") if _ragged_lengths(weights) is not None else _numbers(weights, "weights")
+    is_of_rows = rows.ndim == 2 or table.num_queries in (None, len(table.query)) or rows.size != table.num_queries
+    if rows.ndim == 0 or rows.size != len(table.query) or not is_of_rows:
+        return None
+    return replace(table, weight=np.asarray(rows, dtype=np.float64).reshape(-1))
 
 
 def weights_by_query(weights: Any, table: ArrayTable) -> dict[Any, float]:

@@ -17,7 +17,7 @@ from rankeval_cli.model import Judgments, Ranked, Report, Rules, RunReport, Scor
 from rankeval_cli.opening import check_columns, names_of, open_all, opened
 from rankeval_cli.plan import Part, Plan, planned
 from rankeval_cli.readers import ReadOptions, read_pairs
-from rankeval_cli.ties import check_ties, tie_results
+from rankeval_cli.ties import chance_warnings, check_ties, tie_results
 from rankeval_cli.weighing import weighed, weights_of
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     runs, verdicts, warnings = [], [], list(judgments.warnings)
     for name, table in zip(names, tables, strict=True):
         with show(name, table.size_bytes) as progress:
-            run, noticed = _score_run(name, table, judgments, plan, exclude, weights, progress)
+            facts, every = _score_run(table, judgments, plan, exclude, weights, progress)
+        run, noticed = _run_report(name, table, judgments, facts, every, plan)
         verdicts += [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
         runs.append(_only_asked(run, request.metrics))
         warnings += noticed
@@ -93,34 +94,76 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
 
 def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
     """As `evaluate`, for one table that is run and judgments."""
-    from rankeval_cli.labelled import LabelledAligner, finished, labels_of
-    from rankeval_cli.readers.labelled import open_labelled
 
     if len(request.runs) > 1:
         raise UsageError("several runs without judgments", hint="score one labelled table at a time")
     source, name = opened(request.runs[0]), names_of(request.runs)[0]
-    options = replace(
-        request.run_options, grade_map=request.qrels_options.grade_map, ignore_label=request.rules.ignore_label
-    )
-    table = open_labelled(source, options, name)
-    plan, weights = _plan(request, [table]), weights_of(_weights_source(request))
-    rules, metrics = plan.rules, plan.metrics
-    labels = labels_of(table, name, rules, any(metric.measure.needs_highest(metric) for metric in metrics))
-    exclude, k = None if rules.exclude is None else read_pairs(rules.exclude), _cutoff(metrics)
-    make = partial(LabelledAligner, table, labels, rules, k, exclude, plan.orderings)
+    table = _labelled_table(request, source, name, _plan(request, []).rules)
+    plan = _plan(request, [table])
     with show(table.path, table.size_bytes) as progress:
-        check = partial(_check_labelled, table)
-        facts, every = score_parts(table, labels, plan.every_part, make, check, progress=progress)
-    done = [finished(labels, scores) for scores in every]
-    judgments, every = done[0][0], [scores for _, scores in done]
-    if weights is None and every[0].weights is not None:
+        judgments, facts, every = _score_labelled(request, table, name, plan, progress)
+    rules = plan.rules
+    if _weights_source(request) is None and every[0].weights is not None and every[0].shares is None:
         rules = replace(rules, weights="list_weight")
-    every = [weighed(scores, judgments, weights, rules) for scores in every]
-    run, warnings = _run_report(name, table, judgments, facts, every, plan, k)
+    run, warnings = _run_report(name, table, judgments, facts, every, plan)
     check_columns(request.run_options, request.qrels_options)
     warnings = [*_spelling_warnings(request), *judgments.warnings, *warnings]
     verdicts = [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
     return _report(rules, judgments, (_only_asked(run, request.metrics),), tuple(verdicts), tuple(warnings))
+
+
+def _labelled_table(request: Request, source: Any, name: str, rules: Rules) -> Table:
+    from rankeval_cli.readers.labelled import open_labelled
+
+    options = replace(
+        request.run_options,
+        grade_map=request.qrels_options.grade_map,
+        ignore_label=rules.ignore_label,
+        item_weights=rules.list_weights,
+    )
+    return open_labelled(source, options, name)
+
+
+def _score_labelled(
+    request: Request, table: Table, name: str, plan: Plan, progress: Progress
+) -> tuple[Judgments, Facts, list[Scores]]:
+    """The judgments that a labelled table holds, what was noticed in it, and the scores of every part of the plan."""
+    from rankeval_cli.labelled import LabelledAligner, finished, labels_of
+
+    weights, rules, metrics = weights_of(_weights_source(request)), plan.rules, plan.metrics
+    labels = labels_of(table, name, rules, any(metric.measure.needs_highest(metric) for metric in metrics))
+    exclude = None if rules.exclude is None else read_pairs(rules.exclude)
+    make = partial(LabelledAligner, table, labels, rules, cutoff_of(metrics), exclude, plan.orderings)
+    check = partial(_check_labelled, table)
+    facts, every = score_parts(table, labels, plan.every_part, make, check, progress=progress)
+    done = [finished(labels, scores) for scores in every]
+    judgments = done[0][0]
+    return judgments, facts, [weighed(scores, judgments, weights, rules) for _, scores in done]
+
+
+def score_under(request: Request, plan_of: Callable[[str | None], Plan]) -> list[Scores]:
+    """The scores of the only run under every part of a plan.
+
+    plan_of : an input whose documents have no ids, or None -> the plan
+    Raises RankevalError for input that cannot be read or fits no judgment.
+    """
+    from rankeval_cli.judgments import load_judgments
+
+    rules, silent = plan_of(None).rules, lambda read: None
+    name = names_of(request.runs)[0]
+    if request.qrels is None:
+        table = _labelled_table(request, opened(request.runs[0]), name, rules)
+        return _score_labelled(request, table, name, plan_of(nameless_of([table])), silent)[2]
+    (table,), qrels = open_all(request.runs, request.qrels, [name], request.run_options, request.qrels_options)
+    judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, silent)
+    exclude = None if rules.exclude is None else read_pairs(rules.exclude)
+    weights = weights_of(_weights_source(request))
+    return _score_run(table, judgments, plan_of(nameless_of([table])), exclude, weights, silent)[1]
+
+
+def nameless_of(tables: Iterable[Table]) -> str | None:
+    """A table whose documents have no ids, None where all have."""
+    return next((table.path for table in tables if not table.has_doc_ids), None)
 
 
 def _check_labelled(table: Table, facts: Facts) -> None:
@@ -130,7 +173,6 @@ def _check_labelled(table: Table, facts: Facts) -> None:
 
 def _plan(request: Request, tables: Iterable[Table]) -> Plan:
     """What to score by which rules, now that is known whether documents have ids that could break ties."""
-    nameless = next((table.path for table in tables if not table.has_doc_ids), None)
     preset = None
     if request.rules.preset is not None:
         from rankeval_cli.presets.registry import find
@@ -138,7 +180,7 @@ def _plan(request: Request, tables: Iterable[Table]) -> Plan:
         preset = find(request.rules.preset)
     shown = request.metrics if request.tie_report else ()
     metrics = _with_gates(request.metrics, request.gates)
-    return planned(metrics, request.rules, request.given, preset, nameless, shown)
+    return planned(metrics, request.rules, request.given, preset, nameless_of(tables), shown)
 
 
 def _weights_source(request: Request) -> Any:
@@ -184,44 +226,43 @@ def _only_asked(run: RunReport, metrics: tuple[Metric, ...]) -> RunReport:
 
 
 def _score_run(
-    name: str,
     table: Table,
     judgments: Judgments,
     plan: Plan,
     exclude: pl.DataFrame | None,
     weights: Mapping[str, float] | None,
     progress: Progress,
-) -> tuple[RunReport, list[str]]:
-    """One run's report and its warnings."""
+) -> tuple[Facts, list[Scores]]:
+    """What was noticed in a run, and the scores of every part of the plan."""
     from rankeval_cli.align import Aligner
 
-    k = _cutoff(plan.metrics)
-    make = partial(Aligner, table, judgments, plan.rules, k, exclude, plan.orderings)
+    make = partial(Aligner, table, judgments, plan.rules, cutoff_of(plan.metrics), exclude, plan.orderings)
     check = partial(_check_run, table, judgments, plan.rules)
     facts, every = score_parts(table, judgments, plan.every_part, make, check, progress=progress)
-    every = [weighed(scores, judgments, weights, plan.rules) for scores in every]
-    return _run_report(name, table, judgments, facts, every, plan, k)
+    return facts, [weighed(scores, judgments, weights, plan.rules) for scores in every]
 
 
-def _cutoff(metrics: Iterable[Metric]) -> int:
+def cutoff_of(metrics: Iterable[Metric]) -> int:
     """The rank at which ties and judged documents are counted."""
     return max((metric.cutoff for metric in metrics if metric.cutoff), default=DEFAULT_CUTOFF)
 
 
 def _run_report(
-    name: str, table: Table, judgments: Judgments, facts: Facts, every: Sequence[Scores], plan: Plan, k: int
+    name: str, table: Table, judgments: Judgments, facts: Facts, every: Sequence[Scores], plan: Plan
 ) -> tuple[RunReport, list[str]]:
     """The report of one run from the scores of every part of the plan, and its warnings."""
     from rankeval_cli.coverage import coverage_of, warnings_of
     from rankeval_cli.inference import summarize
 
     scores, variants = plan.collected(every)
-    coverage, own = coverage_of(judgments, facts, plan.rules, k), plan.own_rules()
-    results = summarize(scores, plan.rules)
-    ties = tie_results(results, variants, plan.rules) if variants else ()
+    rules, own = plan.rules, plan.own_rules()
+    coverage = coverage_of(judgments, facts, rules, cutoff_of(plan.metrics))
+    results = summarize(scores, rules)
+    ties = tie_results(results, variants, rules) if plan.is_tie_report else ()
     results = tuple(replace(result, rules=own.get(result.canonical, {})) for result in results)
     source = Source(name, table.path, table.format, facts.rows, table.tag, table.has_doc_ids)
-    noticed = [*table.warnings, *warnings_of(coverage, facts, judgments, plan.rules)]
+    noticed = [*table.warnings, *warnings_of(coverage, facts, judgments, rules)]
+    noticed += chance_warnings(plan, variants, rules) if plan.chance else []
     return RunReport(source, coverage, results, scores, ties), [f"{name}: {warning}" for warning in noticed]
 
 

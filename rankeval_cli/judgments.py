@@ -76,7 +76,7 @@ def ideal_grades(
 def _apply_negative(frame: pl.DataFrame, table: Table, rules: Rules) -> pl.DataFrame:
     import polars as pl
 
-    if rules.negative == "unjudged" or not (frame["grade"] < 0).any():
+    if rules.negative in ("unjudged", "mask") or not (frame["grade"] < 0).any():
         return frame
     if rules.negative == "nonrelevant":
         return frame.with_columns(pl.col("grade").clip(lower_bound=0.0))
@@ -89,7 +89,7 @@ def _apply_negative(frame: pl.DataFrame, table: Table, rules: Rules) -> pl.DataF
     raise InputError(
         f"grade `{grade_text(grade)}` of document `{doc}` for query `{query}` is negative",
         _first_place(table, query, doc),
-        "choose --negative unjudged, nonrelevant or drop",
+        "choose --negative unjudged, nonrelevant, drop or mask",
     )
 
 

@@ -133,6 +133,7 @@ class LabelledAligner(Aligner):
         rows = BlockRows(block.frame, np.arange(len(block.queries)), block.offsets)
         if rows.frame["grade"].null_count():
             rows = rows.keep(rows.frame["grade"].is_not_null().to_numpy())
+        rows = self._without_weightless(rows, block.queries)
         rows = self._without_negative(rows, block.queries)
         judged = np.concatenate(([0], np.cumsum(~np.isnan(rows.frame["grade"].to_numpy()))))
         some = np.diff(judged[rows.offsets]) > 0
@@ -153,22 +154,40 @@ class LabelledAligner(Aligner):
         self.facts.rows += rows.frame.height
         return BlockRows(rows.frame, np.arange(self.first, len(self.judgments.queries)), rows.offsets)
 
+    def _without_weightless(self, rows: BlockRows, queries: list[str]) -> BlockRows:
+        """The rows without those of weight 0; InputError naming the query of a weight that is none."""
+        if "weight" not in rows.frame.columns:
+            return rows
+        weight = rows.frame["weight"].to_numpy()  # null is NaN
+        bad = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))
+        if len(bad):
+            query = queries[int(rows.query_of_row()[bad[0]])]
+            check_weight(query, rows.frame["weight"][int(bad[0])], self.table.path)
+        return rows if weight.all() else rows.keep(weight > 0)
+
     def _without_negative(self, rows: BlockRows, queries: list[str]) -> BlockRows:
         grade = rows.frame["grade"].to_numpy()
         rule, negative = self.rules.negative, grade < 0
         if rule == "unjudged" or not negative.any():
             return rows
+        if rule == "mask":
+            return rows.keep(~negative)
         if rule == "error":
             row = int(np.flatnonzero(negative)[0])
             query = queries[int(rows.query_of_row()[row])]
             what = f"grade `{grade_text(float(grade[row]))}` of query `{query}` is negative"
-            raise InputError(what, self.table.path, "choose --negative unjudged, nonrelevant or drop")
+            raise InputError(what, self.table.path, "choose --negative unjudged, nonrelevant, drop or mask")
         other = np.where(negative, 0.0 if rule == "nonrelevant" else np.nan, grade)
         return BlockRows(rows.frame.with_columns(grade=pl.Series(other)), rows.query, rows.offsets)
 
     def _note_judgments(self, rows: BlockRows) -> None:
         grade = rows.frame["grade"].to_numpy() + 0.0  # -0.0 is 0
-        ordered = falling(grade, rows.offsets)  # NaN last
+        if "weight" in rows.frame.columns:
+            order = falling_order(grade, rows.offsets)  # NaN last
+            ordered = grade[order]
+            self.goal_weights = rows.frame["weight"].to_numpy()[order][ordered >= 0]
+        else:
+            ordered = falling(grade, rows.offsets)
         kept = np.concatenate(([0], np.cumsum(ordered >= 0)))
         self.goals = (kept[rows.offsets].astype(np.int64), np.ascontiguousarray(ordered[ordered >= 0]))
         with_relevant = num_at_level(*self.goals, self.rules.relevance_level)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import UsageError
@@ -34,13 +34,16 @@ class Plan:
     rules : of the run as a whole, which all parts share but for what orders a ranking and what a query counts
     metrics : in the order of the report
     parts : these metrics, by rules
-    variants : what a tie report needs besides; empty without one
+    variants : the same under other rules for ties, for a tie report, or for the metrics of `chance`
+    chance : metrics whose ties the system of a preset leaves to chance
     """
 
     rules: Rules
     metrics: tuple[Metric, ...]
     parts: tuple[Part, ...]
-    variants: Mapping[Ties, tuple[Part, ...]]
+    variants: Mapping[Ties, tuple[Part, ...]] = field(default_factory=dict)
+    chance: tuple[Metric, ...] = ()
+    is_tie_report: bool = False
 
     @property
     def every_part(self) -> list[Part]:
@@ -90,15 +93,17 @@ def planned(
         if "ties" in given and rules.ties in ("docid", "docid-asc"):
             hint = "choose --ties expected, random or file, or name the column: --columns doc=NAME"
             raise UsageError(f"--ties {rules.ties} needs document ids, and {nameless} has none", hint=hint)
-        general = _without_ids(general, metrics)
-        each = [_without_ids(own, (metric,)) for metric, own in zip(metrics, each, strict=True)]
+        general = without_ids(general, metrics)
+        each = [without_ids(own, (metric,)) for metric, own in zip(metrics, each, strict=True)]
     own_rules = dict(zip((metric.canonical for metric in metrics), each, strict=True))
-    variants = {ties: _parts(shown, [own_rules[m.canonical] for m in shown], ties) for ties in VARIANTS if shown}
-    parts = _parts(metrics, each)
-    return Plan(general, metrics, parts, {ties: found for ties, found in variants.items() if found})
+    chance = () if preset is None or "ties" in given else tuple(m for m in metrics if preset.is_chance(m))
+    varied = shown or chance
+    variants = {ties: _parts(varied, [own_rules[m.canonical] for m in varied], ties) for ties in VARIANTS}
+    variants = {ties: found for ties, found in variants.items() if found}
+    return Plan(general, metrics, _parts(metrics, each), variants, chance, bool(shown))
 
 
-def _without_ids(rules: Rules, metrics: Sequence[Metric]) -> Rules:
+def without_ids(rules: Rules, metrics: Sequence[Metric]) -> Rules:
     """The rules with another one for ties where it was the document id."""
     if rules.ties not in ("docid", "docid-asc"):
         return rules

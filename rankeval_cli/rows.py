@@ -74,7 +74,8 @@ class BlockRows:
         before = np.concatenate(([0], np.cumsum(kept)))
         frame = self.frame.filter(pl.Series(kept))
         hashes = None if self.hashes is None else self.hashes[kept]
-        return BlockRows(frame, self.query, before[self.offsets].astype(np.int64), hashes)
+        marks = None if self.marks is None else (self.marks[0][kept], self.marks[1][kept])
+        return BlockRows(frame, self.query, before[self.offsets].astype(np.int64), hashes, marks=marks)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankeval_cli.measures.spec import Metric
+    from rankeval_cli.plan import Plan
 
 ROUNDING = 1e-12  # two orders of one sum differ by less than this, relative
 
@@ -41,15 +42,15 @@ def tie_results(results: Sequence[Result], scored: Mapping[Ties, Scores], rules:
     rows = {}
     if expected is not None:
         rows = {metric.canonical: values for metric, values in zip(expected.metrics, expected.values, strict=True)}
-    means = {ties: _means(scores, rules) for ties, scores in scored.items()}
+    found = {ties: means(scores, rules) for ties, scores in scored.items()}
     return tuple(
         TieResult(
             measure=metric.written,
             canonical=metric.canonical,
             value=result.value,
-            expected=means.get("expected", {}).get(metric.written),
-            worst=means["worst"][metric.written],
-            best=means["best"][metric.written],
+            expected=found.get("expected", {}).get(metric.written),
+            worst=found["worst"][metric.written],
+            best=found["best"][metric.written],
             queries=_num_different(worst.values[place], best.values[place], rows.get(metric.canonical)),
             is_bound=metric.measure.ties_bound(metric),
         )
@@ -57,14 +58,25 @@ def tie_results(results: Sequence[Result], scored: Mapping[Ties, Scores], rules:
     )
 
 
-def _means(scores: Scores, rules: Rules) -> dict[str, float | None]:
+def chance_warnings(plan: Plan, scored: Mapping[Ties, Scores], rules: Rules) -> Iterator[str]:
+    """What to say of metrics whose ties the system of the preset leaves to chance, where that changes the value."""
+    worst, best = (means(scored[ties], rules) for ties in ("worst", "best"))
+    for metric in plan.chance:
+        low, high = worst[metric.written], best[metric.written]
+        if low is not None and high is not None and abs(high - low) > ROUNDING * max(1.0, abs(low)):
+            bounds = f"from {min(low, high):.4f} to {max(low, high):.4f}"
+            yield f"{rules.preset} orders ties by chance: its {metric.written} may be anything {bounds}"
+
+
+def means(scores: Scores, rules: Rules) -> dict[str, float | None]:
+    """The value of each metric over all queries, by the name that was written; None where it is undefined."""
     from rankeval_cli.inference.statistic import aggregate
 
-    means = {}
+    found: dict[str, float | None] = {}
     for place, metric in enumerate(scores.metrics):
         value = aggregate(scores.values[place], metric, rules, scores.propagate[place], scores.weights_of(place))
-        means[metric.written] = None if value != value else value
-    return means
+        found[metric.written] = None if value != value else value
+    return found
 
 
 def _num_different(worst: NDArray[np.float64], *others: NDArray[np.float64] | None) -> int:

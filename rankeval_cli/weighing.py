@@ -39,7 +39,15 @@ def weighed(scores: Scores, judgments: Judgments, weights: Mapping[str, float] |
         scores = replace(scores, weights=np.array([weights[query] for query in scores.queries], dtype=np.float64))
     if scores.weights is not None and len(scores.queries) and not scores.weights.any() and not rules.none_is_zero:
         raise InputError("every judged query has weight 0", rules.weights, "give one query or more a weight above 0")
-    return scores if scores.shares is None else replace(scores, weights=_list_weights(scores.shares, scores.weights))
+    return scores if scores.shares is None else _with_list_weights(scores, scores.shares)
+
+
+def _with_list_weights(scores: Scores, shares: NDArray[np.float64]) -> Scores:
+    """The scores with the weights that a preset makes of them; a query of weight 0 has value 0, as if masked."""
+    import numpy as np
+
+    values = scores.values if scores.weights is None else np.where(scores.weights > 0, scores.values, 0.0)
+    return replace(scores, values=values, weights=_list_weights(shares, scores.weights))
 
 
 def _list_weights(shares: NDArray[np.float64], lists: NDArray[np.float64] | None) -> NDArray[np.float64]:

@@ -45,6 +45,7 @@ PLACES = {
     "flow": 8,
     "__init__": 9,
     "assessments": 9,
+    "why_differs": 9,
     "trec_eval": 10,
     "cli": 11,
     "__main__": 12,

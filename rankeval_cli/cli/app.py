@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from rankeval_cli.cli.evaluate import evaluate
 from rankeval_cli.cli.lists import formats, measures
+from rankeval_cli.cli.presets import presets, why_differs
 from rankeval_cli.cli.trec_eval import RawCommand, trec_eval
 from rankeval_cli.cli.words import RAW_COMMAND
 
@@ -69,6 +70,8 @@ def app() -> Callable[..., Any]:
     commands.command("evaluate", cls=SectionedCommand, context_settings=HELP)(evaluate)
     commands.command("measures", context_settings=HELP)(measures)
     commands.command("formats", context_settings=HELP)(formats)
+    commands.command("presets", context_settings=HELP)(presets)
+    commands.command("why-differs", context_settings=HELP)(why_differs)
     commands.command(RAW_COMMAND, cls=RawCommand, add_help_option=False)(trec_eval)
     return typer.main.get_command(commands)
 

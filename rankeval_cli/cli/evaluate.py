@@ -46,7 +46,7 @@ def evaluate(
 
     reporter = find(output.format) if output.format else default(is_terminal(sys.stdout))
     targets = [(path, for_path(path, reporter)) for path in output.output]
-    request = _request(paths, given, measures, rules, files, intervals, gates)
+    request = request_of(paths, given, measures, rules, files, intervals, gates)
     request = replace(request, tie_report=output.tie_report)
     check_targets(output.output, [*request.runs, request.qrels, rules.exclude, rules.weights])
     keep_interrupts()
@@ -56,7 +56,7 @@ def evaluate(
     return _exit_code(report, gates)
 
 
-def _request(
+def request_of(
     paths: list[str],
     given: frozenset[str],
     measures: MeasureOptions,

@@ -50,7 +50,8 @@ def _reporters(incomplete: str) -> list[str]:
     return [reporter.name for reporter in REPORTERS if reporter.name.startswith(incomplete)]
 
 
-def _presets(incomplete: str) -> list[str]:
+def complete_presets(incomplete: str) -> list[str]:
+    """Names of presets for the shell."""
     from rankeval_cli.presets.registry import PRESETS
 
     return [preset.name for preset in PRESETS if preset.name.startswith(incomplete)]
@@ -95,7 +96,7 @@ class RuleOptions:
     preset: Annotated[
         str | None,
         Option(metavar="NAME", help="The rules of another system, such as ranx; see `rankeval presets`. Rules that "
-               "you give win.", rich_help_panel=RULES, autocompletion=_presets),
+               "you give win.", rich_help_panel=RULES, autocompletion=complete_presets),
     ] = Rules.preset  # fmt: skip
     order: Annotated[Order, Option(help="What orders a ranking; ascending for distances.", rich_help_panel=RULES)] = (
         Rules.order
@@ -121,7 +122,9 @@ class RuleOptions:
     no_relevant: Annotated[
         NoRelevant, Option(help="Value of a judged query with nothing relevant.", rich_help_panel=RULES)
     ] = Rules.no_relevant
-    negative: Annotated[Negative, Option(help="What a negative grade means.", rich_help_panel=RULES)] = Rules.negative
+    negative: Annotated[
+        Negative, Option(help="What a negative grade means; mask: no such row.", rich_help_panel=RULES)
+    ] = Rules.negative
     duplicates: Annotated[Duplicates, Option(help="A document twice in a ranking.", rich_help_panel=RULES)] = (
         Rules.duplicates
     )
@@ -215,6 +218,16 @@ class OutputOptions:
     color: Annotated[
         Literal["auto", "always", "never"], Option(help="Colour; auto heeds NO_COLOR.", rich_help_panel=OUTPUT)
     ] = "auto"
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """How a list is shown."""
+
+    format: Annotated[
+        Literal["text", "tsv", "json"] | None,
+        Option("-f", "--format", rich_help_panel=OUTPUT, help="Default: text on a terminal, else tsv."),
+    ] = None
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rankeval_cli.measures import expression
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import DEFAULT_MEASURES
+from rankeval_cli.model import DEFAULT_MEASURES, Rules
 
 
 def parser(name: str | None) -> Callable[[str], tuple[Metric, ...]]:
@@ -29,3 +29,12 @@ def default_measures(name: str | None) -> tuple[str, ...]:
 
     has = find(name).names
     return tuple(word for word in DEFAULT_MEASURES if expression.parse(word)[0].measure.name in has)
+
+
+def weighs_items(name: str | None) -> bool:
+    """Whether the preset of that name takes weights of items."""
+    if name is None:
+        return False
+    from rankeval_cli.presets.registry import find
+
+    return find(name).general_rules(Rules(), frozenset()).list_weights

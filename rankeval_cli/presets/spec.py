@@ -78,6 +78,10 @@ class Preset:
         """The conventions that concern a metric."""
         return tuple(convention for convention in self.conventions if convention.concerns(metric))
 
+    def is_chance(self, metric: Metric) -> bool:
+        """Whether it leaves the order of tied documents to chance where this metric is computed."""
+        return any(convention.is_arbitrary for convention in self.of(metric))
+
     def parse(self, word: str) -> tuple[Metric, ...]:
         """The metrics that a word names, as the system computes them.
 

@@ -50,7 +50,8 @@ class Columns:
     doc : None only in labelled tables and weights
     value : the score of a run or a labelled table, the grade of judgments, the weight of weights. A run without it is
         ordered by `rank`; judgments without it are a list of relevant documents, each of grade 1
-    grade, mask, weight, list_weight : of labelled tables alone; `weight` (of a row) is known and not read
+    grade, mask, weight, list_weight : of labelled tables alone
+    unread : the weights of rows where nothing asks for them
     """
 
     query: str
@@ -61,6 +62,7 @@ class Columns:
     mask: str | None = None
     weight: str | None = None
     list_weight: str | None = None
+    unread: str | None = None
 
     @property
     def used(self) -> list[str]:
@@ -71,7 +73,7 @@ class Columns:
     @property
     def of_rows(self) -> list[str]:
         """The names of the columns that say something of a document, not of the query."""
-        names = (self.doc, self.value, self.rank, self.grade, self.mask)
+        names = (self.doc, self.value, self.rank, self.grade, self.mask, self.weight)
         return list(dict.fromkeys(name for name in names if name is not None))
 
 
@@ -117,7 +119,9 @@ def choose(
     for part in NEEDED[role]:
         if parts[part] is None:
             raise _missing(part, names, where)
-    more = {part: parts[part] for part in ("grade", "mask", "weight", "list_weight") if role == "labelled"}
+    more = {part: parts[part] for part in ("grade", "mask", "list_weight") if role == "labelled"}
+    if role == "labelled":
+        more["weight" if options.item_weights else "unread"] = parts["weight"]
     value = parts[VALUES[role]]
     columns = Columns(str(parts["query"]), parts.get("doc"), value, parts.get("rank"), **more)
     if value is None and columns.rank is None and not _is_plain_list(columns, names, role, lists):

@@ -40,6 +40,7 @@ class ReadOptions:
     matched : filled by the readers with the roles of `columns` that an input had
     beside : the judgments' input when a run is opened, for layouts whose runs have no ids of their own (LETOR)
     ignore_label : rows of a labelled table that have this label are left out
+    item_weights : rows of a labelled table have weights, if it has a column for them; those of weight 0 are left out
     """
 
     format: str | None = None
@@ -48,6 +49,7 @@ class ReadOptions:
     matched: set[str] = field(default_factory=set, compare=False)
     beside: Input | None = None
     ignore_label: float | None = None
+    item_weights: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.format, (str, NoneType)):

@@ -54,6 +54,8 @@ def check_types(schema: Mapping[str, pl.DataType], columns: Columns, role: Role,
         check_value_type(types[columns.grade], columns.grade, "qrels", where)
     if columns.list_weight is not None:
         check_value_type(types[columns.list_weight], columns.list_weight, "weights", where)
+    if columns.weight is not None:
+        check_value_type(types[columns.weight], columns.weight, "weights", where)
     if columns.mask is not None:
         check_mask_type(types[columns.mask], columns.mask, where)
 
@@ -160,7 +162,7 @@ def _flat(
     import polars as pl
 
     left_out = _left_out(frame, columns, reading, place) if reading.role == "labelled" else None
-    reading.tally.unread = columns.weight
+    reading.tally.unread = columns.unread
     found = {"query": _ids(frame[columns.query], place)}
     if columns.doc is not None:
         found["doc"] = _ids(frame[columns.doc], place, left_out)
@@ -176,6 +178,8 @@ def _flat(
         found["grade"] = _values(frame[columns.grade], reading, "qrels", "grade", place, left_out)
     if rank is not None:
         found["rank"] = rank
+    if columns.weight is not None:
+        found["weight"] = floats(frame[columns.weight], "weights", None, reading.tally)
     if columns.list_weight is not None:
         found["list_weight"] = floats(frame[columns.list_weight], "weights", None, reading.tally)
     shaped = pl.DataFrame(found)

@@ -97,6 +97,7 @@ def _converters(columns: Columns, reading: Reading) -> dict[str, tuple[Convert, 
     parts: dict[str | None, tuple[Convert, Any]] = {
         columns.mask: (lambda value, where: str(value), text),
         columns.rank: (lambda value, where: whole_rank(value), pl.Int64()),
+        columns.weight: (partial(_number, reading, "weights", "weight"), numbers),
         columns.list_weight: (partial(_number, reading, "weights", "list_weight"), numbers),
         columns.grade: (partial(_number, reading, "qrels", "grade"), numbers),
         columns.value: (partial(_number, reading, reading.role, reading.noun), numbers),

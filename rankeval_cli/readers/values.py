@@ -47,7 +47,7 @@ class Tally:
             what = "1 score is" if self.rounded == 1 else f"{self.rounded:,} scores are"
             lines.append(f"{what} beyond 2^53 and had to be rounded: those that differ only there are ties")
         if self.unread:
-            lines.append(f"column `{self.unread}` holds weights of rows and is not used: list_weight weighs queries")
+            lines.append(f"column `{self.unread}` holds weights of rows, which only --preset keras and tf-ranking use")
         return lines
 
 

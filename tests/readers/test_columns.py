@@ -23,7 +23,7 @@ def test_known_names_in_any_spelling_play_their_role(part: str, name: str, chang
     others = {"query": "qid", "doc": "docno", "grade" if role == "qrels" else "score": "score"}
     others |= {"grade": "label"} if role == "labelled" else {}
     names = [*(other for key, other in others.items() if key != part), written]
-    columns = choose(names, role, ReadOptions(), "")
+    columns = choose(names, role, ReadOptions(item_weights=True), "")
     assert getattr(columns, "value" if part in ("score", "grade") else part) == written
     assert part in recognised(names, role, ReadOptions())
 

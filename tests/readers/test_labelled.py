@@ -176,7 +176,15 @@ def test_labels_may_be_words_or_truths(write: Write, tmp_path: Path) -> None:
 def test_weights_of_rows_are_told(write: Write, tmp_path: Path) -> None:
     table = labelled(write([{**row, "weight": 2.0} for row in ROWS], tmp_path))
     assert pl.concat(table.frames()).equals(FRAME)
-    assert table.warnings == ["column `weight` holds weights of rows and is not used: list_weight weighs queries"]
+    assert table.warnings == ["column `weight` holds weights of rows, which only --preset keras and tf-ranking use"]
+
+
+@every_layout
+def test_weights_of_rows_are_read_where_they_are_asked_for(write: Write, tmp_path: Path) -> None:
+    rows = [{**row, "weight": 2.0 + i} for i, row in enumerate(ROWS)]
+    table = labelled(write(rows, tmp_path), item_weights=True)
+    assert pl.concat(table.frames())["weight"].to_list() == [row["weight"] for row in rows]
+    assert table.warnings == []
 
 
 WRONG = {
