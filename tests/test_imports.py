@@ -33,6 +33,7 @@ PLACES = {
     "preferences": 3,
     "rows": 4,
     "align": 5,
+    "digests": 5,
     "scoring": 6,
     "labelled": 6,
     "ties": 6,
@@ -130,7 +131,7 @@ def test_piped_evaluation_of_text_loads_neither_rich_nor_pyarrow(tmp_path: Path)
     assert modules & {"rich", "pyarrow", "scipy", "numba"} == set()
 
 
-@pytest.mark.parametrize("output", ["csv", "json", "jsonl", "markdown", "latex", "trec", "tsv"])
+@pytest.mark.parametrize("output", ["csv", "json", "jsonl", "markdown", "latex", "trec", "tsv", "junit", "github"])
 def test_data_formats_load_no_rich(output: str, tmp_path: Path) -> None:
     assert "rich" not in loaded(["pixels.csv", "qrels.csv", "-m", "ndcg@10", "-f", output], tmp_path, 0)
 

@@ -199,7 +199,8 @@ class OutputOptions:
     format: Annotated[
         str | None,
         Option("-f", "--format", metavar="NAME", rich_help_panel=OUTPUT, autocompletion=_reporters,
-               help="table, tsv, csv, json, jsonl, markdown, latex or trec. Default: table on a terminal, else tsv."),
+               help="table, tsv, csv, json, jsonl, markdown, latex, trec, junit or github. Default: table on a "
+               "terminal, else tsv."),
     ] = None  # fmt: skip
     output: Annotated[
         list[str],

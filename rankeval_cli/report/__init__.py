@@ -12,6 +12,8 @@ from rankeval_cli.errors import UsageError, did_you_mean
 from rankeval_cli.model import Report
 from rankeval_cli.report import output
 from rankeval_cli.report.data import render_csv, render_json, render_jsonl, render_tsv, write_parquet
+from rankeval_cli.report.github import append_summary, render_github
+from rankeval_cli.report.junit import render_junit
 from rankeval_cli.report.markup import render_latex, render_markdown
 from rankeval_cli.report.output import is_stream, write_file
 from rankeval_cli.report.reporter import Options, Reporter
@@ -41,6 +43,14 @@ REPORTERS: tuple[Reporter, ...] = (
     Reporter("markdown", "a GitHub table with coverage, warnings and gates", (".md", ".markdown"), render_markdown),
     Reporter("latex", "a booktabs table", (".tex",), render_latex),
     Reporter("trec", "the lines of trec_eval, four decimals", (".eval",), render_trec),
+    Reporter("junit", "JUnit XML for build servers, a test case a gate", (".xml",), render_junit),
+    Reporter(
+        "github",
+        "GitHub annotations, a line a gate, and the summary of the step",
+        (),
+        render_github,
+        also=append_summary,
+    ),
     Reporter("parquet", "the rows of tsv as a Parquet file", (".parquet",), write=write_parquet),
 )
 
@@ -98,9 +108,14 @@ def for_path(path: str, otherwise: Reporter | None = None) -> Reporter:
 
 
 def write_stdout(reporter: Reporter, report: Report, options: Options) -> None:
-    """Write a report in a text format to standard output; raises as `output.write_stdout` does."""
+    """Write a report in a text format to standard output, and do what the format does besides.
+
+    Raises as `output.write_stdout` does.
+    """
     assert reporter.render is not None
     output.write_stdout(reporter.render(report, options), reporter.is_styled)
+    if reporter.also is not None:
+        reporter.also(report, options)
 
 
 def write_lines(lines: Iterable[str]) -> None:

@@ -1,7 +1,8 @@
 """Tables for documents: GitHub Markdown and LaTeX. Ids and names are escaped; the best run of a measure is bold.
 
-Both carry coverage, rules, layouts, warnings and verdicts too: as a list under the Markdown tables, as comments above
-the LaTeX ones, where the table alone belongs to the paper.
+Both carry coverage, rules, layouts, warnings and verdicts too. Markdown is what people read below a change: verdicts
+stand in a table above the others, the rest in a list under them. In LaTeX, where the table alone belongs to the paper,
+all of it is comments.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rankeval_cli.model import Report
+from rankeval_cli.model import Report, Verdict
 from rankeval_cli.report.reporter import Options
-from rankeval_cli.report.summary import note_lines
+from rankeval_cli.report.summary import note_lines, summary_lines, verdict_numbers, verdict_word, warning_lines
 from rankeval_cli.report.text import (
     TIE_TITLES,
     UNDEFINED,
     Row,
+    counted,
     has_intervals,
     interval,
     interval_title,
@@ -32,7 +34,10 @@ _MARKDOWN_SIGNS = re.compile(r"[\\`*\[\]<|~&$]|(?<![^\W_])_|_(?![^\W_])")
 
 
 def render_markdown(report: Report, options: Options) -> Iterator[str]:
-    """A GitHub table of means with their intervals, one of the queries if asked for, and a list of notes."""
+    """GitHub tables of verdicts, of means with their intervals, of the queries if asked for, and a list of notes."""
+    if report.gates:
+        yield from _markdown_verdicts(report)
+        yield "\n"
     yield from _markdown_head(["measure", *(run.name for run in report.runs)], num_texts=1)
     for row in rows(report):
         yield _markdown_row([_markdown(row.measure), *_markdown_means(row)])
@@ -43,6 +48,26 @@ def render_markdown(report: Report, options: Options) -> Iterator[str]:
         yield "\n"
         yield from _markdown_ties(report)
     yield "\n" + "".join(f"- {_markdown(line)}\n" for line in _notes(report))
+
+
+def _markdown_verdicts(report: Report) -> Iterator[str]:
+    """A sentence with the counts, and a row a gate and run."""
+    words = [verdict_word(verdict) for verdict in report.gates]
+    shown = (f"{words.count(word):,} {word}" for word in ("failed", "warning", "passed") if word in words)
+    yield f"**{counted(len(words), 'gate', 'gates')}: {', '.join(shown)}**\n\n"
+    has_reasons = any(verdict.reason for verdict in report.gates)
+    titles = ["verdict", "run", "gate", "value", "bound", "distance", "queries", *(["reason"] if has_reasons else [])]
+    yield from _markdown_head(titles, num_texts=3, ends_in_text=has_reasons)
+    for verdict in report.gates:
+        cells = _markdown_verdict(verdict)
+        yield _markdown_row([*cells, _markdown(verdict.reason or "")] if has_reasons else cells)
+
+
+def _markdown_verdict(verdict: Verdict) -> list[str]:
+    word = verdict_word(verdict)
+    numbers = [UNDEFINED if shown is None else shown for shown in verdict_numbers(verdict)]
+    names = [_markdown(verdict.run), _markdown(verdict.gate)]
+    return [word if verdict.passed else f"**{word}**", *names, *numbers, f"{verdict.queries:,}"]
 
 
 def _markdown_means(row: Row) -> Iterator[str]:
@@ -73,9 +98,10 @@ def _markdown_ties(report: Report) -> Iterator[str]:
             yield _markdown_row([*prefix, _markdown(measure), *cells])
 
 
-def _markdown_head(titles: list[str], num_texts: int) -> Iterator[str]:
+def _markdown_head(titles: list[str], num_texts: int, ends_in_text: bool = False) -> Iterator[str]:
     yield _markdown_row([_markdown(title) for title in titles])
-    yield _markdown_row([":---"] * num_texts + ["---:"] * (len(titles) - num_texts))
+    num_numbers = len(titles) - num_texts - ends_in_text
+    yield _markdown_row([":---"] * num_texts + ["---:"] * num_numbers + [":---"] * ends_in_text)
 
 
 def _markdown_row(cells: list[str]) -> str:
@@ -88,7 +114,7 @@ def _markdown(text: str) -> str:
 
 def _notes(report: Report) -> list[str]:
     brackets = [f"{interval_title(report)} in brackets"] if has_intervals(report) else []
-    return [*brackets, *tie_notes(report), *note_lines(report)]
+    return [*brackets, *tie_notes(report), *summary_lines(report), *warning_lines(report)]
 
 
 _LATEX_SIGNS = str.maketrans(

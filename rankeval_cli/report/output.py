@@ -105,6 +105,15 @@ def write_file(path: str, reporter: Reporter, report: Report, per_query: bool = 
         raise _told(path, error) from error
 
 
+def append_file(path: str, data: bytes) -> None:
+    """Append to a file, which is made if it is not there. Raises OutputError naming the path."""
+    try:
+        with open(path, "ab") as file:
+            file.write(data)
+    except OSError as error:
+        raise _told(path, error) from error
+
+
 def _write_stream(path: str, fill: Fill) -> None:
     own = _own_stream(path)
     if own is not None and sys.stdout is not None:

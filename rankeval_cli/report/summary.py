@@ -23,8 +23,12 @@ def summary_lines(report: Report) -> list[str]:
 
 def note_lines(report: Report) -> list[str]:
     """All that a document says beside its table: the summary, the warnings, the verdicts."""
-    warnings = [f"warning: {visible(warning)}" for warning in report.warnings]
-    return [*summary_lines(report), *warnings, *map(verdict_line, report.gates)]
+    return [*summary_lines(report), *warning_lines(report), *map(verdict_line, report.gates)]
+
+
+def warning_lines(report: Report) -> list[str]:
+    """A line that begins with `warning:` for each warning."""
+    return [f"warning: {visible(warning)}" for warning in report.warnings]
 
 
 def _coverage(run: RunReport, with_name: bool) -> str:
@@ -110,13 +114,18 @@ def verdict_line(verdict: Verdict) -> str:
 
 
 def _comparison(verdict: Verdict) -> str:
+    shown = zip(("value", "bound", "distance"), verdict_numbers(verdict), strict=True)
+    return ", ".join(f"{name} {number}" for name, number in shown if number is not None)
+
+
+def verdict_numbers(verdict: Verdict) -> tuple[str | None, str | None, str | None]:
     """Value, bound and distance in the unit of the gate, with as many decimals as show that the distance is not 0."""
     if verdict.value is None or verdict.bound is None or verdict.distance is None:
-        return "" if verdict.bound is None else f"bound {_measured(verdict, verdict.bound, 0.0)}"
+        return None, None if verdict.bound is None else _measured(verdict, verdict.bound, 0.0), None
     value, bound, distance = (
         _measured(verdict, number, verdict.distance) for number in (verdict.value, verdict.bound, verdict.distance)
     )
-    return f"value {value}, bound {bound}, distance {'' if distance.startswith('-') else '+'}{distance}"
+    return value, bound, distance if distance.startswith("-") else f"+{distance}"
 
 
 def _measured(verdict: Verdict, value: float, distance: float) -> str:

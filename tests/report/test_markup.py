@@ -144,3 +144,19 @@ def test_every_query_is_in_both() -> None:
     markdown, latex = ("".join(render(REPORT, Options(per_query=True))) for render in (render_markdown, render_latex))
     assert len(re.findall(r"^\| .* \| 1,000 \|$|^\| .* \| (?:0|10) \|$", markdown, re.MULTILINE)) == 2 * len(QUERIES)
     assert latex[latex.index("\\endfoot") :].count(" \\\\\n") == 2 * len(QUERIES)
+
+
+def test_verdicts_stand_above_the_other_tables() -> None:
+    lines = "".join(render_markdown(REPORT, Options())).split("\n")
+    assert lines[0] == "**3 gates: 1 failed, 1 warning, 1 passed**"
+    assert lines[2].startswith("| verdict | run | gate | value |")
+    assert [line.split(" | ")[0] for line in lines[4:7]] == ["| passed", "| **failed**", "| **warning**"]
+    assert {unescaped("|", line) for line in lines[2:7]} == {9}
+    assert lines[8].startswith("| measure |")
+
+
+def test_without_a_reason_there_is_no_column_of_reasons() -> None:
+    lines = "".join(render_markdown(replace(REPORT, gates=REPORT.gates[:1]), Options())).split("\n")
+    assert lines[0] == "**1 gate: 1 passed**"
+    assert lines[2] == "| verdict | run | gate | value | bound | distance | queries |"
+    assert lines[4].endswith("| mrr@10 >= 0.3 | 0.3472 | 0.3000 | +0.0472 | 6 |")

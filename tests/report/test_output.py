@@ -160,7 +160,7 @@ def fails_with(error: BaseException) -> Reporter:
 
 @pytest.mark.parametrize("reporter", REPORTERS, ids=lambda reporter: reporter.name)
 def test_every_format_goes_into_a_file(tmp_path: Path, reporter: Reporter) -> None:
-    path = tmp_path / f"report{reporter.suffixes[0]}"
+    path = tmp_path / f"report{(*reporter.suffixes, '')[0]}"
     write_file(str(path), reporter, REPORT, per_query=True)
     assert files(tmp_path) == [path.name]
     if reporter.render is not None:
