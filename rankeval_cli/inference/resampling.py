@@ -151,3 +151,16 @@ def linear_quantile(ordered: Sequence[float], p: float) -> float:
     low, high = ordered[below], ordered[above]
     # From the nearer end, so that equal neighbours give themselves and the quantile never falls.
     return low + (high - low) * share if share < 0.5 else high - (high - low) * (1.0 - share)
+
+
+def critical_value(sizes: NDArray[np.float64], confidence: float) -> float | None:
+    """The largest size that a randomised test at level 1 - confidence does not reject; may be infinite.
+
+    sizes : float64 (resamples,), the statistic of each resample, not negative
+    The test rejects when (1 + hits) / (1 + resamples) <= 1 - confidence, hits being the sizes at or above the observed
+    one. None when it never does: the resamples are too few.
+    """
+    import numpy as np
+
+    k = min(int((1.0 - confidence) * (1 + len(sizes)) + 1e-9), len(sizes))  # 1 - 0.9 is a little below 0.1
+    return float(np.partition(sizes, len(sizes) - k)[len(sizes) - k]) if k >= 1 else None

@@ -6,6 +6,8 @@ import math
 
 from rankeval_cli.inference.quantiles import beta_fraction, gamma_ratio, tail_and_slope
 
+EXACT_COINS = 1000  # whole numbers of a thousand digits take 0.1 ms; of a million, hours
+
 
 def t_tail(t: float, df: float) -> float:
     """The probability that a Student t value with `df` >= 1 degrees of freedom lies above `t`.
@@ -55,10 +57,20 @@ def _log_beta(numerator: int, a: float) -> float:
 
 
 def binomial_tail(successes: int, n: int) -> float:
-    """The probability of at most `successes` of `n` >= 0 fair coins.
+    """The probability of at most `successes` of `n` >= 0 fair coins; rounded once for up to 1,000 coins."""
+    if n > EXACT_COINS:
+        return _tail_from_middle(successes, n)
+    total, term = 0, 1
+    for k in range(successes + 1):
+        total += term
+        term = term * (n - k) // (k + 1)
+    return total / (1 << n)
 
-    Exact but for rounding: the terms are taken relative to the middle one, as far as they are not below the smallest
-    double, and divided by their sum. No term cancels, and a million coins take some ten thousand terms.
+
+def _tail_from_middle(successes: int, n: int) -> float:
+    """The same for many coins: terms relative to the middle one, as far as a double holds them, over their sum.
+
+    None of them cancels, and a million coins take some twenty thousand terms.
     """
     middle = n // 2
     below, term = [1.0], 1.0
@@ -68,10 +80,8 @@ def binomial_tail(successes: int, n: int) -> float:
             break
         below.append(term)
     above = below[1 - n % 2 :]  # C(n, middle + 1 + i) is its mirror image; an even n has one middle
-    total = math.fsum([*below, *above])
-    if successes >= middle:
-        return math.fsum([*below, *above[: successes - middle]]) / total
-    return math.fsum(below[middle - successes :]) / total
+    part = [*below, *above[: successes - middle]] if successes >= middle else below[middle - successes :]
+    return math.fsum(part) / math.fsum([*below, *above])
 
 
 def normal_tails(z: float) -> float:
