@@ -16,7 +16,7 @@ from rankeval_cli.coverage import Facts
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, several
 from rankeval_cli.judgments import DOC_SEED, QUERY_SEED, pair_keys
 from rankeval_cli.model import Judgments, Ordering, Ranked, Rules
-from rankeval_cli.rows import BlockRows, RankOrder, mask_of, offsets_of
+from rankeval_cli.rows import BlockRows, RankOrder, mask_of, offsets_of, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -284,7 +284,7 @@ class Aligner:
     def _ideal(self, query: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         starts = self.judgments.ideal_offsets
         lengths = starts[query + 1] - starts[query]
-        return offsets_of(lengths), self.judgments.ideal[_places_of(starts, query)]
+        return offsets_of(lengths), self.judgments.ideal[places_of(starts, query)]
 
 
 def _check_ranks(table: Table, orderings: Sequence[Ordering]) -> None:
@@ -325,15 +325,7 @@ def _row_starts(frame: pl.DataFrame, num_queries: int) -> Rows:
 
 def _of_queries(frame: pl.DataFrame, starts: Rows, query: Rows) -> pl.DataFrame:
     """The rows of some queries."""
-    return frame[_places_of(starts, query)]
-
-
-def _places_of(starts: Rows, query: Rows) -> Rows:
-    """The places from starts[q] up to starts[q + 1] of each query q, one query after another."""
-    first, lengths = starts[query], starts[query + 1] - starts[query]
-    offsets = offsets_of(lengths)
-    places: Rows = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], lengths)
-    return places
+    return frame[places_of(starts, query)]
 
 
 def _matches(rows: BlockRows, keys: pl.Series, wanted: pl.DataFrame) -> pl.DataFrame:

@@ -136,9 +136,8 @@ def _score_labelled(
     make = partial(LabelledAligner, table, labels, rules, cutoff_of(metrics), exclude, plan.orderings)
     check = partial(_check_labelled, table)
     facts, every = score_parts(table, labels, plan.every_part, make, check, progress=progress)
-    done = [finished(labels, scores) for scores in every]
-    judgments = done[0][0]
-    return judgments, facts, [weighed(scores, judgments, weights, rules) for _, scores in done]
+    judgments, every = finished(labels, every)
+    return judgments, facts, [weighed(scores, judgments, weights, rules) for scores in every]
 
 
 def score_under(request: Request, plan_of: Callable[[str | None], Plan]) -> list[Scores]:

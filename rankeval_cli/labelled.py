@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ import polars as pl
 
 from rankeval_cli.align import Aligner
 from rankeval_cli.coverage import named, num_at_level
+from rankeval_cli.digests import Digest
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.judgments import grade_text
 from rankeval_cli.model import Judgments, Ordering, Ranked, Rules, Scores, Source
@@ -38,14 +38,14 @@ class Noted:
     rows : judged rows
     with_relevant : queries with a grade at the relevance level
     empty : queries without a row that counts
-    weights, digests : of `Labels.queries`, in that order; 32 bytes a digest
+    weights : of `Labels.queries`, in that order
     """
 
     rows: int = 0
     with_relevant: int = 0
     empty: list[str] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
-    digests: list[bytes] = field(default_factory=list)
+    digest: Digest = field(default_factory=Digest)
 
     def clear(self) -> None:
         """Begin anew."""
@@ -194,9 +194,9 @@ class LabelledAligner(Aligner):
         self.facts.num_with_relevant = (self.facts.num_with_relevant or 0) + with_relevant
         self.noted.rows += int(np.count_nonzero(~np.isnan(grade)))
         if "doc" in rows.frame.columns:
-            self.noted.digests += _digests_of_documents(rows, grade)
+            self.noted.digest.add_documents(rows, grade)
         else:
-            self.noted.digests += _digests_of_grades(ordered, rows.offsets)
+            self.noted.digest.add_grades(ordered, rows.offsets)
         if "list_weight" in rows.frame.columns:
             self.noted.weights += self._list_weights(rows)
 
@@ -284,19 +284,21 @@ class LabelledAligner(Aligner):
         return Ranked(np.empty(0, np.int64), offsets, none, np.empty(0, np.uint8), none, offsets, none)
 
 
-def finished(labels: Labels, scores: Scores) -> tuple[Labels, Scores]:
+def finished(labels: Labels, every: Sequence[Scores]) -> tuple[Labels, list[Scores]]:
     """Judgments and scores once the table has been read, queries in ascending byte order."""
     noted = labels.noted
     order = pl.Series(labels.queries, dtype=pl.String).arg_sort().to_numpy()
     queries = [labels.queries[i] for i in order.tolist()]
     weights = np.array(noted.weights)[order] if noted.weights else None
     source = replace(labels.source, rows=noted.rows)
-    digest = hashlib.sha256(b"".join(_entry(labels.queries[i], noted.digests[i]) for i in order.tolist())).hexdigest()
-    warnings = _warnings(noted)
-    return (
-        replace(labels, source=source, queries=queries, digest=f"sha256:{digest}", warnings=warnings),
-        replace(scores, queries=queries, values=scores.values[:, order], weights=weights),
-    )
+    digest = noted.digest.finish(queries, order)
+    done = replace(labels, source=source, queries=queries, digest=digest, warnings=_warnings(noted))
+    return done, [_in_order(scores, queries, order, weights) for scores in every]
+
+
+def _in_order(scores: Scores, queries: list[str], order: Places, weights: Floats | None) -> Scores:
+    shares = None if scores.shares is None else scores.shares[:, order]
+    return replace(scores, queries=queries, values=scores.values[:, order], weights=weights, shares=shares)
 
 
 def _warnings(noted: Noted) -> tuple[str, ...]:
@@ -306,28 +308,3 @@ def _warnings(noted: Noted) -> tuple[str, ...]:
     return (
         f"{count} no row that counts and {'is' if len(noted.empty) == 1 else 'are'} left out: {named(noted.empty)}",
     )
-
-
-def _entry(query: str, digest: bytes) -> bytes:
-    return query.encode() + b"\t" + digest + b"\n"
-
-
-def _digests_of_grades(ordered: Floats, offsets: Places) -> list[bytes]:
-    """sha256 of the grades of each query, highest first, as little-endian doubles. ordered : NaN last in each query"""
-    kept = np.concatenate(([0], np.cumsum(~np.isnan(ordered))))[offsets].tolist()
-    data = memoryview(ordered[~np.isnan(ordered)].astype("<f8").view(np.uint8).data)
-    return [hashlib.sha256(data[8 * a : 8 * b]).digest() for a, b in pairwise(kept)]
-
-
-def _digests_of_documents(rows: BlockRows, grade: Floats) -> list[bytes]:
-    """sha256 of the lines (document, grade) of each query, sorted by bytes."""
-    judged = ~np.isnan(grade)
-    distinct = sorted(set(grade[judged].tolist()))
-    texts = pl.Series([grade_text(value) for value in distinct], dtype=pl.String)
-    text = texts[np.searchsorted(distinct, grade[judged])]
-    docs = rows.frame["doc"].filter(pl.Series(judged))
-    lines = pl.DataFrame({"query": rows.query_of_row()[judged], "doc": docs, "text": text})
-    line = pl.concat_str("doc", "text", separator="\t") + "\n"
-    sorted_lines = lines.select("query", line=line).sort("query", "line")
-    joined = sorted_lines.group_by("query", maintain_order=True).agg(pl.col("line").str.join(""))
-    return [hashlib.sha256(text.encode()).digest() for text in joined["line"]]

@@ -96,3 +96,11 @@ def mask_of(rows: Rows, height: int) -> NDArray[np.bool_]:
 def offsets_of(lengths: Rows) -> Rows:
     """(Q+1,) where the rows of each query start, from how many it has."""
     return np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+
+
+def places_of(starts: Rows, query: Rows) -> Rows:
+    """The places from starts[q] up to starts[q + 1] of each query q, one query after another."""
+    first, lengths = starts[query], starts[query + 1] - starts[query]
+    offsets = offsets_of(lengths)
+    places: Rows = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], lengths)
+    return places

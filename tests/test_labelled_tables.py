@@ -109,6 +109,15 @@ def test_the_order_of_lines_plays_no_part(levels: int) -> None:
         assert first.digest == other.digest
 
 
+@pytest.mark.parametrize("preset", ["keras", "tf-ranking"])
+def test_the_order_of_queries_plays_no_part_in_what_items_weigh(preset: str) -> None:
+    rows, rng = some_rows(3), random.Random(5)
+    frame = frame_of(rows, weight=[rng.random() for _ in rows]).filter(pl.col("label") >= 0)
+    turned = pl.concat(frame.partition_by("query", maintain_order=True)[::-1])
+    first, second = (evaluate(each, None, ["mrr", "ndcg", "map"], preset=preset) for each in (frame, turned))
+    same(first, second)
+
+
 def test_random_ties_depend_on_the_seed_and_favour_nobody() -> None:
     frame = frame_of([(f"q{i}", 0.5, label) for i in range(600) for label in (1, 0, 0)])
     first, second = (evaluate(frame, None, "mrr", ties="random", seed=seed).per_query["mrr"] for seed in (0, 1))
