@@ -1,4 +1,4 @@
-"""Write the generated parts of README.md and docs/trec_eval.md again: docs/generate.py [--check].
+"""Write the generated parts of README.md and of pages in docs/ (`PAGES`) again: docs/generate.py [--check].
 
 A block between `<!-- begin NAME -->` and `<!-- end NAME -->` comes from the registries of the package. In a fence of
 the language `console` every line that begins with `$ ` is a command, run in the repository's folder on a terminal of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankeval_cli.trec_eval.selection import Name
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md", ROOT / "docs/trec_eval.md", ROOT / "docs/presets.md")
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("presets", "statistics", "trec_eval")))
 COLUMNS = 100
 PROSE = 120  # columns
 TOOLS = ("jq",)  # what an example needs besides a POSIX shell
@@ -263,6 +263,25 @@ def exit_codes_table() -> str:
     return table(("code", "meaning"), [(str(int(code)), EXIT_CODES[code]) for code in ExitCode])
 
 
+def tests_table() -> str:
+    """One row a test of runs."""
+    from rankeval_cli.inference.paired import TESTS
+
+    rows = [
+        (code(test.name), codes(test.aliases), test.title, test.description, code(test.interval), test.source)
+        for test in TESTS
+    ]
+    return table(("test", "also", "what", "when", "interval", "source"), rows)
+
+
+def corrections_table() -> str:
+    """One row a correction of p-values."""
+    from rankeval_cli.inference.families import CORRECTIONS
+
+    rows = [(code(rule.name), codes(rule.aliases), rule.title, rule.description, rule.source) for rule in CORRECTIONS]
+    return table(("correction", "also", "what", "when", "source"), rows)
+
+
 def trec_eval_table() -> str:
     """One row a name of trec_eval, in the order in which its lines are printed."""
     from rankeval_cli.trec_eval.manual import title
@@ -326,6 +345,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "rules": rules_table,
     "presets": presets_text,
     "exit-codes": exit_codes_table,
+    "tests": tests_table,
+    "corrections": corrections_table,
     "trec-eval-options": trec_eval_options,
     "trec-eval-measures": trec_eval_table,
 }
