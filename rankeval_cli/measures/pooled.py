@@ -70,6 +70,16 @@ def judged(ranking: Ranking, k: int, level: float, params: Any) -> float:
     return known / size if size > 0 else nan
 
 
+def in_pool(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """As `judged`, with the documents of a negative grade; the preset of ir_measures puts it in place of `judged`."""
+    size = min(k, len(ranking.grade))
+    known = 0
+    for i in range(size):
+        if ranking.status[i] > 0:
+            known += 1
+    return known / size if size > 0 else nan
+
+
 def unjudged(ranking: Ranking, k: int, level: float, params: Any) -> float:
     """Documents in the first k that are not judged / k."""
     unknown = 0

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankeval_cli.measures.curves import eleven_points, interpolated_precision
+from rankeval_cli.measures.pooled import in_pool
 from rankeval_cli.measures.registry import MEASURES
 from rankeval_cli.measures.release9 import OLDER
-from rankeval_cli.measures.spec import Metric
+from rankeval_cli.measures.spec import Metric, never, no_closed_form
 from rankeval_cli.presets.spec import Convention, Preset
 
 SINGLE: Mapping[str, Any] = {"score_precision": "single"}
@@ -100,6 +101,11 @@ IR_MEASURES = Preset(
             "Judged breaks ties by ascending document id; the default is descending.",
             ("judged",),
             rules={"ties": "docid-asc"},
+        ),
+        Convention(
+            "Judged counts documents with a negative grade; by default nobody judged them.",
+            ("judged",),
+            fields={"kernel": in_pool, "expected": no_closed_form, "ties_bound": never},
         ),
         Convention(
             "RBP takes the order of the input for tied documents; the default is the document id, descending.",
