@@ -184,15 +184,19 @@ class Aligner:
         falls = score[1:] < score[:-1]
         falls[rows.last_rows()] = True  # the next row belongs to another query
         if not falls.all():
-            query = rows.query_of_row()
-            bad = np.flatnonzero(mask_of(query[1:][~falls], len(self.judgments.queries))[query])
-            perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0, by)]  # + 0.0: -0.0 ties with 0.0
+            place = rows.place_of_row()
+            is_bad = mask_of(place[1:][~falls], len(rows.query))
+            if is_bad.all():
+                perm = self._sorted(rows, perm, score + 0.0, by)
+            else:
+                bad = np.flatnonzero(is_bad[place])
+                perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0, by)]  # + 0.0: -0.0 ties with 0.0
         return RankOrder(perm, score[perm] + 0.0)
 
     def _sorted(self, rows: BlockRows, bad: Rows, score: NDArray[np.float64], by: Ordering) -> Rows:
         """Places (into `bad`) in order of query, then score falling, then the tie rule."""
         ties = by.ties
-        place = np.repeat(np.arange(len(rows.query)), rows.lengths)[bad]
+        place = rows.place_of_row()[bad]
         frame = pl.DataFrame({"query": place, "score": score})
         columns, descending = ["query", "score"], [False, True]
         if ties == "rank":

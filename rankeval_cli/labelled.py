@@ -110,7 +110,7 @@ class LabelledAligner(Aligner):
         self.facts.num_with_relevant = 0
         self.noted = labels.noted
         self.first = 0  # index of the block's first query
-        self.names = pl.Series(dtype=pl.String)  # of the block's queries
+        self.names: pl.Series | None = None  # of the block's queries
         self.goals = (np.zeros(1, np.int64), np.empty(0))
 
     def _rows(self, block: Block) -> BlockRows:
@@ -135,10 +135,11 @@ class LabelledAligner(Aligner):
             rows = rows.keep(rows.frame["grade"].is_not_null().to_numpy())
         rows = self._without_weightless(rows, block.queries)
         rows = self._without_negative(rows, block.queries)
-        judged = np.concatenate(([0], np.cumsum(~np.isnan(rows.frame["grade"].to_numpy()))))
-        some = np.diff(judged[rows.offsets]) > 0
-        names = [query for query, is_judged in zip(block.queries, some.tolist(), strict=True) if is_judged]
-        if len(names) < len(block.queries):
+        is_judged = ~np.isnan(rows.frame["grade"].to_numpy())
+        judged = rows.offsets if is_judged.all() else np.concatenate(([0], np.cumsum(is_judged)))[rows.offsets]
+        some, names = np.diff(judged) > 0, block.queries
+        if not some.all():
+            names = [query for query, is_judged in zip(block.queries, some.tolist(), strict=True) if is_judged]
             self.noted.empty += [query for query, is_judged in zip(block.queries, some, strict=True) if not is_judged]
             lengths = rows.lengths
             frame = rows.frame.filter(pl.Series(np.repeat(some, lengths)))
@@ -149,7 +150,7 @@ class LabelledAligner(Aligner):
         """The same rows, the queries with their indices among all that have been read."""
         self.first = len(self.judgments.queries)
         self.judgments.queries.extend(names)
-        self.names = pl.Series(names, dtype=pl.String)
+        self.names = None
         self.facts.grow(len(self.judgments.queries))
         self.facts.rows += rows.frame.height
         return BlockRows(rows.frame, np.arange(self.first, len(self.judgments.queries)), rows.offsets)
@@ -188,8 +189,12 @@ class LabelledAligner(Aligner):
             self.goal_weights = rows.frame["weight"].to_numpy()[order][ordered >= 0]
         else:
             ordered = falling(grade, rows.offsets)
-        kept = np.concatenate(([0], np.cumsum(ordered >= 0)))
-        self.goals = (kept[rows.offsets].astype(np.int64), np.ascontiguousarray(ordered[ordered >= 0]))
+        counts = ordered >= 0
+        if counts.all():
+            self.goals = (rows.offsets, ordered)
+        else:
+            kept = np.concatenate(([0], np.cumsum(counts)))
+            self.goals = (kept[rows.offsets].astype(np.int64), np.ascontiguousarray(ordered[counts]))
         with_relevant = num_at_level(*self.goals, self.rules.relevance_level)
         self.facts.num_with_relevant = (self.facts.num_with_relevant or 0) + with_relevant
         self.noted.rows += int(np.count_nonzero(~np.isnan(grade)))
@@ -218,11 +223,11 @@ class LabelledAligner(Aligner):
     def _sorted(self, rows: BlockRows, bad: Places, score: Floats, by: Ordering) -> Places:
         if self.table.has_doc_ids:
             return super()._sorted(rows, bad, score, by)
-        place = np.repeat(np.arange(len(rows.query)), rows.lengths)[bad]
-        offsets = np.flatnonzero(np.concatenate(([True], place[1:] != place[:-1], [True])))
+        offsets = rows.offsets if len(bad) == rows.frame.height else _offsets_of_runs(rows.place_of_row()[bad])
         perm = falling_order(score, offsets)
         places, runs = tied_places(score[perm], offsets)
         if len(places):
+            place = rows.place_of_row()[bad]
             first = np.repeat(offsets[:-1], np.diff(offsets))[places]
             perm[places] = self._tied(rows, bad, perm[places], runs, places - first, rows.query[place[places]], by)
         return perm
@@ -260,6 +265,9 @@ class LabelledAligner(Aligner):
     def _marks(self, rows: BlockRows) -> tuple[Floats, NDArray[np.uint8]]:
         grade = rows.frame["grade"].to_numpy() + 0.0
         is_judged = grade >= 0
+        if is_judged.all():
+            self.facts.judged_found += len(grade)
+            return grade, np.full(len(grade), 2, np.uint8)
         status = np.where(is_judged, 2, np.where(np.isnan(grade), 0, 1)).astype(np.uint8)
         self.facts.judged_found += int(np.count_nonzero(status))
         return np.where(is_judged, grade, -1.0), status
@@ -268,6 +276,8 @@ class LabelledAligner(Aligner):
         return self.goals
 
     def _names(self, query: Places) -> pl.Series:
+        if self.names is None:
+            self.names = pl.Series(self.judgments.queries[self.first :], dtype=pl.String)
         return self.names[query - self.first]
 
     def _ranks(self, rows: BlockRows) -> Floats:
@@ -282,6 +292,11 @@ class LabelledAligner(Aligner):
         """No query: each one has a row."""
         none, offsets = np.empty(0), np.zeros(1, np.int64)
         return Ranked(np.empty(0, np.int64), offsets, none, np.empty(0, np.uint8), none, offsets, none)
+
+
+def _offsets_of_runs(place: Places) -> Places:
+    """Where each run of equal numbers starts, and where the last one ends."""
+    return np.flatnonzero(np.concatenate(([True], place[1:] != place[:-1], [True])))
 
 
 def finished(labels: Labels, every: Sequence[Scores]) -> tuple[Labels, list[Scores]]:

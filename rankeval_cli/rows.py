@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from rankeval_cli.judgments import DOC_SEED
+from rankeval_cli.sorting import borders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +57,10 @@ class BlockRows:
         lengths: Rows = np.diff(self.offsets)
         return lengths
 
+    def place_of_row(self) -> Rows:
+        """(N,) place of each row's query in `query`."""
+        return np.repeat(np.arange(len(self.query)), self.lengths)
+
     def query_of_row(self) -> Rows:
         """(N,) index of each row's query."""
         return np.repeat(self.query, self.lengths)
@@ -66,8 +71,7 @@ class BlockRows:
 
     def last_rows(self) -> Rows:
         """Each query's last row but the block's; a query without rows has none."""
-        ends: Rows = self.offsets[1:-1] - 1
-        return ends.compress((ends >= 0) & (ends < self.offsets[-1] - 1))
+        return borders(self.offsets)
 
     def keep(self, kept: NDArray[np.bool_]) -> BlockRows:
         """Some of the rows; every query stays."""

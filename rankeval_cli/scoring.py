@@ -19,6 +19,7 @@ from rankeval_cli.align import judged_only
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.measures.spec import GainMap, Kernel, Measure, Metric, Ranking, TiedRanking
 from rankeval_cli.model import Judgments, Ranked, Rules, Scores
+from rankeval_cli.sorting import borders, falling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +51,7 @@ class Scorer:
         for row, metric in enumerate(self.metrics):
             view = views.get(metric.judged_only, self.gains[row], metric)
             level = self.level(metric)
-            num_rel = _count_at_least(views.base.ideal_offsets, views.base.ideal, level)
+            num_rel = views.num_relevant(level)
             values = self._values(metric, view, num_rel, level)
             if self.rules.list_weights:
                 shares = self.shares[row, ranked.query] = _shares(ranked, self.gains[row], level)
@@ -185,6 +186,13 @@ class _Views:
     base: Ranked
     always_judged: bool
     views: dict[Hashable, _View] = field(default_factory=dict)
+    counts: dict[float, NDArray[np.int64]] = field(default_factory=dict)
+
+    def num_relevant(self, level: float) -> NDArray[np.int64]:
+        """(Q,) how many judged documents of each query have at least this grade."""
+        if level not in self.counts:
+            self.counts[level] = _count_at_least(self.base.ideal_offsets, self.base.ideal, level)
+        return self.counts[level]
 
     def get(self, is_judged: bool, gains: GainMap | None, metric: Metric) -> _View:
         narrowed = is_judged or self.always_judged
@@ -199,24 +207,29 @@ class _Views:
             return _View(ranked, ranked.grade, ranked.ideal, _short(ranked))
         view = self.get(narrowed, None, metric)
         plain = view.ranked
-        judged = np.flatnonzero(plain.status == 2)  # few of many rows, mostly
-        has_tail = any(gains.unjudged)
-        grade = np.array((*gains.unjudged, 0.0))[plain.status] if has_tail else np.zeros(len(plain.grade))
-        grade[judged] = _mapped(plain.grade[judged], gains)
+        has_tail, is_judged = any(gains.unjudged), plain.status == 2
+        if is_judged.all():
+            grade = _mapped(plain.grade, gains)
+        else:
+            judged = np.flatnonzero(is_judged)  # few of many rows, mostly
+            grade = np.array((*gains.unjudged, 0.0))[plain.status] if has_tail else np.zeros(len(plain.grade))
+            grade[judged] = _mapped(plain.grade[judged], gains)
         ideal = _mapped(plain.ideal, gains)
         if plain.weight is not None and plain.ideal_weight is not None:
             grade, ideal = grade * plain.weight, ideal * plain.ideal_weight
-        if np.any(np.diff(ideal) > 0):  # within a query too, unless the map keeps the order of grades
-            lengths = np.diff(plain.ideal_offsets)
-            query = np.repeat(np.arange(len(lengths)), lengths)
-            ideal = ideal[np.lexsort((-ideal, query))]
+        rises = ideal[1:] > ideal[:-1]
+        rises[borders(plain.ideal_offsets)] = False
+        if rises.any():  # the map does not keep the order of grades
+            ideal = falling(ideal, plain.ideal_offsets)
         return _View(plain, grade, ideal, plain.offsets[1:] if has_tail else view.short)
 
 
 def _short(ranked: Ranked) -> NDArray[np.int64]:
     """(Q,) the row behind each query's last document of the pool; its first row when it has none."""
-    pool = np.flatnonzero(ranked.status)
     start, stop = ranked.offsets[:-1], ranked.offsets[1:]
+    if ranked.status.all():
+        return stop
+    pool = np.flatnonzero(ranked.status)
     last = np.searchsorted(pool, stop) - 1
     found = np.append(pool, -1)[last]  # -1 takes the added one
     return np.where((last >= 0) & (found >= start), found + 1, start)
@@ -224,6 +237,12 @@ def _short(ranked: Ranked) -> NDArray[np.int64]:
 
 def _mapped(grade: Floats, gains: GainMap) -> Floats:
     """Gains of grades >= 0."""
+    with np.errstate(invalid="ignore"):
+        small = grade.astype(np.uint8)
+    if (small == grade).all():  # as nearly always: no need to sort them
+        known, table = np.flatnonzero(np.bincount(small)), np.empty(256)
+        table[known] = [gains.of(float(value)) for value in known]
+        return table[small]
     ordered = np.sort(grade)
     distinct = ordered[np.diff(ordered, prepend=-1.0) != 0]  # np.unique loads numpy.ma, 8 ms
     gain = np.array([gains.of(value) for value in distinct.tolist()], dtype=np.float64)

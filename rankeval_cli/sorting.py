@@ -1,5 +1,7 @@
 """Sort many short lists that stand one after another, all lists of one length at a time.
 
+values : (N,), offsets : (lists + 1,), from 0 to N; list i is values[offsets[i]:offsets[i + 1]].
+
 Sorting all rows by (list, value) compares lists that are in order already: 20,000,000 rows in lists of 20 take NumPy's
 `lexsort` six times as long.
 """
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 
 
 def falling(values: Floats, offsets: Places) -> Floats:
-    """The values of each list, highest first, NaN last. values : (N,), offsets : (lists + 1,)"""
+    """The values of each list, highest first, NaN last."""
+    length = _common_length(offsets)
+    if length:
+        return -np.sort(-values.reshape(-1, length), axis=1).ravel()
     out = np.empty(len(values))
     for at in _by_length(offsets):
         out[at] = -np.sort(-values[at], axis=1)
@@ -28,6 +33,11 @@ def falling(values: Floats, offsets: Places) -> Floats:
 
 def falling_order(values: Floats, offsets: Places) -> Places:
     """(N,) the place of the highest value of each list, then of the next one; equal values in any order."""
+    length = _common_length(offsets)
+    if length:
+        order: Places = np.argsort(-values.reshape(-1, length), axis=1)
+        order += offsets[:-1, None]
+        return order.ravel()
     out = np.empty(len(values), np.int64)
     for at in _by_length(offsets):
         out[at] = np.take_along_axis(at, np.argsort(-values[at], axis=1), axis=1)
@@ -37,17 +47,30 @@ def falling_order(values: Floats, offsets: Places) -> Places:
 def tied_places(values: Floats, offsets: Places) -> tuple[Places, Places]:
     """The places at which a list has a value that a neighbour has too, and for each the number of its run of equals.
 
-    values : (N,), each list in order; offsets : (lists + 1,)
+    values : each list in order
     """
     same = values[1:] == values[:-1]
-    borders = offsets[1:-1] - 1
-    same[borders[(borders >= 0) & (borders < len(same))]] = False
+    same[borders(offsets)] = False
+    if not same.any():
+        return np.empty(0, np.int64), np.empty(0, np.int64)
     tied = np.zeros(len(values), np.bool_)
     tied[1:] |= same
     tied[:-1] |= same
     places = np.flatnonzero(tied)
     runs = np.concatenate(([0], np.cumsum(~same)))[: len(values)]
     return places, runs[places]
+
+
+def borders(offsets: Places) -> Places:
+    """The places of all last values of lists but the very last one: what stands behind them is of another list."""
+    ends: Places = offsets[1:-1] - 1
+    return ends.compress((ends >= 0) & (ends < offsets[-1] - 1))
+
+
+def _common_length(offsets: Places) -> int:
+    """The length that all lists have; 0 where they differ."""
+    lengths = np.diff(offsets)
+    return int(lengths[0]) if len(lengths) and (lengths == lengths[0]).all() else 0
 
 
 def _by_length(offsets: Places) -> Iterator[Places]:
