@@ -77,6 +77,10 @@ RANKEREVAL = Preset(
             params={"absent": inf},
         ),
     ),
+    rewrites=(
+        (r"^recall\(truncated=true\)", "r_cap"),
+        (r"^(precision|f1)\(truncated=true\)", r"\1(norm=min)"),
+    ),
 )
 
 PRESETS = (RANX, RANKEREVAL)

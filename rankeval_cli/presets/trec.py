@@ -34,10 +34,7 @@ def _is_exponential(metric: Metric) -> bool:
     return bool(metric.params.get("gain") == "exp")
 
 
-OLD_ROUNDING = (
-    Convention(ROUNDING_9, ("iprec",), fields={"kernel": OLDER[interpolated_precision]}),
-    Convention(ROUNDING_9, ("11pt",), fields={"kernel": OLDER[eleven_points]}),
-)
+OLD_ROUNDING = Convention(ROUNDING_9, ("iprec",), fields={"kernel": OLDER[interpolated_precision]})
 
 TREC_EVAL = Preset(
     "trec_eval",
@@ -68,7 +65,8 @@ TREC_EVAL_9 = Preset(
             "A judged query without results is left out of the mean (unless -c is given); by default it counts 0.",
             rules={"missing": "skip"},
         ),
-        *OLD_ROUNDING,
+        OLD_ROUNDING,
+        Convention(ROUNDING_9, ("11pt",), fields={"kernel": OLDER[eleven_points]}),
     ),
 )
 
@@ -117,7 +115,7 @@ IR_MEASURES = Preset(
             ("err",),
             params={"max": 4.0},
         ),
-        *OLD_ROUNDING,
+        OLD_ROUNDING,
     ),
     whole_list=frozenset({"judged"}),
 )

@@ -11,7 +11,6 @@ from peers.cases import Case, NoCounterpart, Taken
 
 BOOTSTRAP = "percentile bootstrap of given per-query scores"
 POLICIES = {"propagate": "nan", "drop": "skip", "zerofill": "zero"}
-TRUNCATED = {"Precision": "Precision", "F1": "F1", "Recall": "r_cap"}  # Recall(truncated=True) has a name of its own
 
 
 def ranx(case: Case) -> Mapping[str, Any]:
@@ -46,12 +45,8 @@ def rankereval_word(case: Case, take: Taken) -> str:
     """The measure of rankereval's class, with its parameters."""
     k, scaling = take("k"), take("relevance_scaling", None, {"identity": None, "power": "square"})
     base = take("log_base", None, str)
-    truncated = take("truncated", False)
-    if not truncated:
-        return word(case.metric, k, gain=scaling, base=base)
-    if case.metric not in TRUNCATED:
-        raise NoCounterpart(f"{case.metric} has no `truncated`")
-    return word(TRUNCATED[case.metric], k, norm=None if case.metric == "Recall" else "min")
+    truncated = take("truncated", None, {True: True, False: None})
+    return word(case.metric, k, truncated=truncated, gain=scaling, base=base)
 
 
 def as_gains(case: Case) -> Case:
