@@ -228,12 +228,18 @@ def test_tukey_leaves_out_queries_without_a_value_in_some_run() -> None:
 def test_tukey_weighs_queries() -> None:
     values, weights = THREE.copy(), np.array([1.0] * 6 + [0.0] * 6)
     found = compare_runs(values, TUKEY, weights=weights)
-    assert found[0][0].queries == 6
+    assert found[0][0].queries == tukey(values.transpose(1, 0, 2), TUKEY, weights)[0].queries == 6
     assert found[0][0].diff == pytest.approx((THREE[1, 0, :6] - THREE[0, 0, :6]).mean())
     # The same six queries, twice the weight: the orders are those of all twelve.
     assert compare_runs(values, TUKEY, weights=2 * weights) == found
     heavy = compare_runs(values, TUKEY, weights=np.arange(1.0, 13.0))[0][0]
     assert heavy.diff == pytest.approx(np.average(THREE[1, 0] - THREE[0, 0], weights=np.arange(1.0, 13.0)))
+
+
+def test_rounding_does_not_change_what_is_a_hit() -> None:
+    tenths = np.random.default_rng(12).integers(0, 4, size=(4, 1, 15))
+    whole, parts = (compare_runs(values, Procedure("tukey", resamples=2000)) for values in (tenths * 1.0, tenths / 10))
+    assert [row[0].p_value for row in whole] == [row[0].p_value for row in parts]
 
 
 def test_runs_that_differ_nowhere_have_p_1() -> None:

@@ -448,20 +448,31 @@ def test_bootstrap_interval_leaves_out_0_exactly_when_the_test_rejects(
 
 
 def test_undefined_queries_are_drawn_but_do_not_count_in_the_bootstrap() -> None:
-    differences = [0.1, math.nan, 0.4, -0.2, math.nan, 0.3]
-    result = of_differences(differences, "bootstrap", resamples=99)
-    hits, kept = 0, [0, 2, 3, 5]
-    there = np.array(differences)[kept]
-    for counts in next(iter(draw_counts(6, 99, 0))).astype(int)[:, kept]:
-        drawn = np.repeat(there - there.mean(), counts)
-        t = naive_t(drawn.tolist(), 0.0) if len(drawn) > 1 else math.inf
-        hits += abs(t) >= abs(naive_t(there.tolist(), 0.0))
-    assert result.p_value == (1 + hits) / 100
+    differences = np.random.default_rng(6).normal(0.3, 1.0, size=30)
+    differences[::3] = math.nan
+    kept = ~np.isnan(differences)
+    there = differences[kept]
+    sizes = []
+    for counts in itertools.chain(*draw_counts(30, 199, 0)):
+        sizes.append(abs(naive_t(np.repeat(there, counts.astype(int)[kept]).tolist(), there.mean())))
+    result = of_differences(differences, "bootstrap", resamples=199)
+    assert result.p_value == (1 + sum(size >= abs(naive_t(there.tolist(), 0.0)) for size in sizes)) / 200
+    margin = sorted(sizes)[-10] * there.std(ddof=1) / math.sqrt(len(there))
+    assert (result.ci_low, result.ci_high) == pytest.approx((there.mean() - margin, there.mean() + margin), rel=1e-9)
 
 
-def test_resamples_without_spread_never_make_p_smaller() -> None:
-    # One query of ten differs: about a third of the resamples miss it, and have nothing but equal differences.
-    result = of_differences([0.5] + [0.0] * 9, "bootstrap", resamples=999)
+@pytest.mark.parametrize("name", ["randomization", "bootstrap"])
+def test_rounding_does_not_change_what_is_a_hit(name: str) -> None:
+    tenths = np.random.default_rng(12).integers(-3, 5, size=20)
+    whole, parts = (of_differences(values, name, resamples=9999) for values in (tenths, tenths / 10))
+    assert whole.p_value == parts.p_value
+
+
+@pytest.mark.parametrize("queries", [3, 5, 10, 11, 24])
+@pytest.mark.parametrize("size", [0.1, 0.5, 0.9])
+def test_resamples_without_spread_never_make_p_smaller(queries: int, size: float) -> None:
+    # One query differs: about a third of the resamples miss it, and have nothing but equal differences.
+    result = of_differences([size] + [0.0] * (queries - 1), "bootstrap", resamples=999)
     assert result.p_value is not None
     assert result.p_value > 0.3
     assert result.ci_method == "t"
