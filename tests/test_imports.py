@@ -23,6 +23,7 @@ HEAVY = ("numba", "numpy", "polars", "pyarrow", "rich", "scipy")
 PLACES = {
     "errors": 0,
     "model": 1,
+    "findings": 1,
     "measures": 2,
     "readers": 2,
     "inference": 2,
@@ -44,6 +45,9 @@ PLACES = {
     "report": 6,
     "opening": 6,
     "flow": 8,
+    "cuts": 8,
+    "tracing": 8,
+    "explain": 9,
     "__init__": 9,
     "assessments": 9,
     "why_differs": 9,
@@ -51,7 +55,7 @@ PLACES = {
     "cli": 11,
     "__main__": 12,
 }
-REPORT_SEES = {"errors", "model", "measures", "report"}
+REPORT_SEES = {"errors", "model", "findings", "measures", "report"}
 ONLY_IN = {
     "typer": ("cli",),
     "rich": ("report/terminal.py",),

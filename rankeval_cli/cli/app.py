@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rankeval_cli.cli.evaluate import evaluate
+from rankeval_cli.cli.explain import explain
 from rankeval_cli.cli.lists import formats, measures
 from rankeval_cli.cli.presets import presets, why_differs
 from rankeval_cli.cli.trec_eval import RawCommand, trec_eval
@@ -68,6 +69,7 @@ def app() -> Callable[..., Any]:
     )
     commands.callback()(_group)
     commands.command("evaluate", cls=SectionedCommand, context_settings=HELP)(evaluate)
+    commands.command("explain", cls=SectionedCommand, context_settings=HELP)(explain)
     commands.command("measures", context_settings=HELP)(measures)
     commands.command("formats", context_settings=HELP)(formats)
     commands.command("presets", context_settings=HELP)(presets)

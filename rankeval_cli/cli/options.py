@@ -6,7 +6,7 @@ A field of `RuleOptions` has the name of the field of `Rules` that it sets.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -232,6 +232,21 @@ class TextOptions:
 
 
 @dataclass(frozen=True)
+class ListingOptions:
+    """How what was found in a result is shown."""
+
+    format: Annotated[
+        Literal["table", "tsv", "csv", "json", "jsonl"] | None,
+        Option("-f", "--format", rich_help_panel=OUTPUT, help="Default: table on a terminal, else tsv."),
+    ] = None
+    quiet: Annotated[bool, Option("--quiet", help="No warnings, no progress.", rich_help_panel=OUTPUT)] = False
+    color: Annotated[
+        Literal["auto", "always", "never"], Option(help="Colour; auto heeds NO_COLOR.", rich_help_panel=OUTPUT)
+    ] = "auto"
+    debug: Annotated[bool, Option("--debug", help="Show the traceback of a bug.")] = False
+
+
+@dataclass(frozen=True)
 class GateOptions:
     """What must hold."""
 
@@ -256,10 +271,12 @@ Files = Annotated[
 ]  # fmt: skip
 
 
-def takes(*records: type[Any]) -> Callable[[Command], Command]:
+def takes(*records: type[Any], arguments: Any = Files, without: Collection[str] = ()) -> Callable[[Command], Command]:
     """Give a command the options of several records.
 
     It is called with `files`, the names of the options that the user gave, and one filled record each.
+    arguments : what stands beside the options, as Typer declares it
+    without : options of the records that mean nothing for the command; they have their value by default
     """
 
     def decorate(command: Command) -> Command:
@@ -268,11 +285,15 @@ def takes(*records: type[Any]) -> Callable[[Command], Command]:
 
         parameters = [
             inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context),
-            _parameter("files", Files, None),
+            _parameter("files", arguments, None),
         ]
         for record in records:
             hints = get_type_hints(record, include_extras=True)
-            parameters += [_parameter(option.name, hints[option.name], _default(option)) for option in fields(record)]
+            parameters += [
+                _parameter(option.name, hints[option.name], _default(option))
+                for option in fields(record)
+                if option.name not in without
+            ]
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         call.__doc__ = command.__doc__
@@ -296,4 +317,5 @@ def _default(option: Field[Any]) -> Any:
 
 
 def _filled(record: type[Record], values: dict[str, Any]) -> Record:
-    return record(**{option.name: values[option.name] for option in fields(record)})  # type: ignore[arg-type]
+    given = {option.name: values[option.name] for option in fields(record) if option.name in values}  # type: ignore[arg-type]
+    return record(**given)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any
 
 from rankeval_cli.model import Report, RunReport, query_values, query_weights
@@ -156,6 +156,28 @@ def _means(run: RunReport, name: str) -> list[tuple[Any, ...]]:
         (name, result.measure, MEAN, result.value, result.ci_low, result.ci_high, result.queries, *ties)
         for result, ties in zip(run.results, _ties_of(run), strict=True)
     ]
+
+
+def separated_row(cells: Iterable[Any], is_csv: bool) -> str:
+    """Any cells as a row of tsv or csv: empty for None and NaN, `1` and `0` for true and false."""
+    sign, field = (",", _csv_field) if is_csv else ("\t", lambda text: text.translate(_TSV_ESCAPES))
+    return sign.join(field(cell) if isinstance(cell, str) else _cell(cell) for cell in cells) + "\n"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(value) if isinstance(value, int) else _text(value)
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """A record as one line of JSON, null for NaN."""
+    return _compact(record) + "\n"
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """A document as JSON in ASCII, null for NaN."""
+    return _indented(_plain(document)) + "\n"
 
 
 def write_parquet(report: Report, options: Options, file: IO[bytes]) -> None:

@@ -68,11 +68,15 @@ def options_for(per_query: bool = False, color: Color = "auto") -> Options:
 
 def render_table(report: Report, options: Options) -> Iterator[str]:
     """Measure, mean and interval of each run, the best run bold; the values of the queries before it if asked for."""
+    return (line + "\n" for line in table_lines(report, options, pen_of(options)))
+
+
+def pen_of(options: Options) -> Pen:
+    """How to draw tables on what the options are for."""
     from rich.cells import cell_len
 
     rule = "─" if options.unicode else "-"
-    pen = Pen(cell_len, _painter(options.color), rule, options.width, marks=not options.color)
-    return (line + "\n" for line in table_lines(report, options, pen))
+    return Pen(cell_len, _painter(options.color), rule, options.width, marks=not options.color)
 
 
 def _painter(color: bool) -> Callable[[str, str], str]:

@@ -1,0 +1,94 @@
+"""What the commands show that look into a result: one query taken apart, queries that moved, what is wrong with a file.
+
+As `model`, this module loads neither NumPy nor Polars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Status = Literal["judged", "pooled", "unjudged"]
+
+
+@dataclass(frozen=True)
+class RankRow:
+    """One rank of one query's ranking.
+
+    doc, score : None where the run has no ids, or ranks alone
+    grade : as it is judged, below 0 for a document that is only in the pool; None where unjudged
+    is_relevant : the grade reaches the level
+    is_tied : a neighbour has the same score
+    ideal : the grade at this rank of the ideal ranking, None behind its end
+    adds : for each measure of the ranking what this rank adds to its value; None where ranks have no share of it
+    """
+
+    rank: int
+    doc: str | None
+    score: float | None
+    grade: float | None
+    status: Status
+    is_relevant: bool
+    is_tied: bool
+    ideal: float | None
+    adds: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A relevant document that is not in the ranking. why : None where the run does not have it."""
+
+    doc: str
+    grade: float
+    why: str | None
+
+
+@dataclass(frozen=True)
+class MeasureOfQuery:
+    """The value of one measure for the query; None where undefined. note : what to know about its column, or None.
+
+    has_shares : whether ranks have a share of the value
+    """
+
+    measure: str
+    value: float | None
+    has_shares: bool
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class QueryRanking:
+    """One query's ranking in one run, under one order.
+
+    rules : what orders it
+    results : documents that are ranked; `rows` holds the first `top` and the relevant ones below
+    num_relevant, num_missed : relevant documents, and those of them that are not ranked; `missed` is empty where
+        documents have no ids
+    """
+
+    run: str
+    path: str
+    format: str
+    rules: Mapping[str, Any]
+    measures: tuple[MeasureOfQuery, ...]
+    results: int
+    top: int
+    rows: tuple[RankRow, ...]
+    missed: tuple[Missed, ...]
+    num_relevant: int
+    num_missed: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One query taken apart: a ranking for each run, and for each order where a preset has several.
+
+    rules : as the report of an evaluation prints them
+    """
+
+    query: str
+    qrels: str
+    rules: Mapping[str, Any]
+    rankings: tuple[QueryRanking, ...]
+    warnings: tuple[str, ...] = ()
