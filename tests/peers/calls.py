@@ -16,6 +16,7 @@ from peers.cases import Case, NoCounterpart
 from peers.compare import LEFT_OUT, Refused
 from rankeval_cli import RankevalError, Report, evaluate, evaluate_arrays
 from rankeval_cli.cli import run as run_program
+from rankeval_cli.errors import ExitCode
 
 FILLER = "judged, with grade 0"  # keeps a query judged whose ranking is empty and in which nothing is relevant
 
@@ -44,8 +45,13 @@ def word(name: str, k: Any = None, **params: Any) -> str:
     return f"{name}{f'({given})' if given else ''}{'' if k is None else f'@{k}'}"
 
 
+is_through_program = False  # a test sets it, to go through the program and not through the library
+
+
 def score(case: Case, measure: str, **rules: Any) -> Found:
     """The input of a case, scored by one measure. Raises RankevalError as rankeval does."""
+    if is_through_program:
+        return found_in(report_of_program(case, measure, rules), measure)
     return found_in(report_of(case, measure, **rules).to_dict(per_query=True), measure)
 
 
@@ -67,7 +73,10 @@ def found_in(report: Mapping[str, Any], measure: str) -> Found:
 
 
 def maps_of(case: Case) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
-    """Run and judgments as `{query: {document: number}}`; ranked labels get falling scores, so that nothing is tied."""
+    """Run and judgments as `{query: {document: number}}`; ranked labels get falling scores: nothing is tied.
+
+    They are no whole numbers, which could be grades of swapped files.
+    """
     if case.run is not None and case.qrels is not None:
         return {q: dict(docs) for q, docs in case.run.items()}, {q: dict(docs) for q, docs in case.qrels.items()}
     run: dict[str, dict[str, float]] = {}
@@ -76,10 +85,10 @@ def maps_of(case: Case) -> tuple[dict[str, dict[str, float]], dict[str, dict[str
         if "ranked_relevance" not in query:
             raise NoCounterpart(f"a query holds {', '.join(query)} and no ranking")
         ranked, missed = query["ranked_relevance"], query.get("unretrieved_relevance", [])
-        run[name] = {f"r{place}": float(len(ranked) - place) for place in range(len(ranked))}
-        qrels[name] = {f"r{place}": label for place, label in enumerate(ranked)}
-        qrels[name] |= {f"u{place}": label for place, label in enumerate(missed)} or {}
-        qrels[name] = qrels[name] or {FILLER: 0}
+        run[name] = {f"r{place}": len(ranked) - place - 0.5 for place in range(len(ranked))}
+        judged = [*((f"r{place}", label) for place, label in enumerate(ranked))]
+        judged += [(f"u{place}", label) for place, label in enumerate(missed)]
+        qrels[name] = dict(judged or [(FILLER, 0)])
     return run, qrels
 
 
@@ -109,7 +118,52 @@ def _filled(rows: list[Any], scores: list[list[float]], default: Any) -> list[li
     if all(row is None for row in rows):
         return None
     full = [default if row is None else row for row in rows]
-    return [row if isinstance(row, list) else [row] * len(own) for row, own in zip(full, scores, strict=True)]
+    return [_repeated(row, len(own)) for row, own in zip(full, scores, strict=True)]
+
+
+def report_of_program(case: Case, measure: str, rules: Mapping[str, Any]) -> dict[str, Any]:
+    """The report that the program writes as JSON; the input is in files. Raises RankevalError where it ends with 2."""
+    words = ["-m", measure, "-q", "-f", "json", *options(rules)]
+    if "scores" in (case.queries[0] if case.queries else {}):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "predictions.csv"
+            path.write_text(labelled_rows(case), encoding="utf-8")
+            said = program([str(path), *words])
+    else:
+        said = with_files(case, words)
+    if said.code == ExitCode.INPUT:
+        raise RankevalError(said.err)
+    assert said.code == ExitCode.OK, said
+    report: dict[str, Any] = json.loads(said.out)
+    return report
+
+
+def options(rules: Mapping[str, Any]) -> list[str]:
+    """Rules as options of the program."""
+    given = [(f"--{name.replace('_', '-')}", value) for name, value in rules.items() if value is not False]
+    return [word for name, value in given for word in ([name] if value is True else [name, str(value)])]
+
+
+def labelled_rows(case: Case) -> str:
+    """Queries with scores and labels as CSV; masks and weights where a query has them."""
+    names = ["query", "score", "label"]
+    names += [name for name in ("mask",) if any(name in query for query in case.queries)]
+    weights = [query["weights"] for query in case.queries if "weights" in query]
+    if weights:
+        names.append("weight" if any(isinstance(weight, list) for weight in weights) else "list_weight")
+    lines = [",".join(names)]
+    for name, query in zip(case.query_ids, case.queries, strict=True):
+        size = len(query["scores"])
+        mask, heavy = query.get("mask", True), query.get("weights", 1.0)
+        columns = [[name] * size, query["scores"], query["labels"]]
+        columns += [_repeated(mask, size)] if "mask" in names else []
+        columns += [_repeated(heavy, size)] if weights else []
+        lines += [",".join(map(str, row)) for row in zip(*columns, strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def _repeated(value: Any, size: int) -> list[Any]:
+    return value if isinstance(value, list) else [value] * size
 
 
 def in_order(case: Case, values: Mapping[str, Any], absent: Any = LEFT_OUT) -> Any:

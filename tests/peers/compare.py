@@ -41,11 +41,12 @@ LEFT_OUT = LeftOut()
 
 @cache
 def problems_of(case: Case) -> tuple[Problem, ...]:
-    """All problems of one case; () when it holds."""
-    return tuple(_problems(case))
+    """All problems of one case through the library; () when it holds."""
+    return tuple(find_problems(case))
 
 
-def _problems(case: Case) -> Iterator[Problem]:
+def find_problems(case: Case) -> Iterator[Problem]:
+    """Each thing that a case states and that rankeval does not give."""
     from peers.systems import answer
 
     if not case.stated:

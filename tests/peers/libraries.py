@@ -14,9 +14,9 @@ POLICIES = {"propagate": "nan", "drop": "skip", "zerofill": "zero"}
 
 
 def ranx(case: Case) -> Mapping[str, Any]:
-    """A metric string of ranx; without make_comparable a query without results is an error there."""
+    """A metric string of ranx; with make_comparable=False a query without results is an error there."""
     take = Taken(case)
-    missing = take("make_comparable", {"missing": "error"}, {True: {}, False: {"missing": "error"}})
+    missing = take("make_comparable", {}, {True: {}, False: {"missing": "error"}})
     take.end()
     return answers(case, score(case, case.metric, preset="ranx", **missing))
 
