@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
@@ -318,18 +318,20 @@ def _pass(
     check: Callable[[Facts], None],
     watch: Callable[[Ranked], None],
 ) -> tuple[Facts, list[Scores]]:
-    """Align and score all blocks, the next one being read meanwhile; then the queries that no block answered."""
+    """Align and score all blocks, the next ones being read and aligned meanwhile; then the unanswered queries."""
     from rankeval_cli.readers import prefetch
 
     places = [aligner.orderings.index(scorer.rules.ordering) for scorer in scorers]
 
-    def add(ranked: list[Ranked]) -> None:  # a function: no block stays in memory while the next one is aligned
+    def aligned() -> Iterator[list[Ranked]]:
+        with closing(prefetch(blocks)) as read:
+            yield from map(aligner.align_each, read)  # no name holds a block while the next one is aligned
+
+    for ranked in prefetch(aligned()):
         watch(ranked[0])
         for scorer, place in zip(scorers, places, strict=True):
             scorer.add(ranked[place])
-
-    for block in prefetch(blocks):
-        add(aligner.align_each(block))
+        del ranked
     check(aligner.facts)
     unanswered = aligner.unanswered()
     watch(unanswered)

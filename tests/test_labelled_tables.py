@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,14 @@ def test_the_size_of_chunks_plays_no_part(
     found = evaluate(tmp_path / "t.parquet", None, MEASURES)
     same(found, expected)
     assert found.digest == expected.digest
+
+
+def test_a_query_that_cannot_be_scored_ends_the_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame_of([(f"q{i}", 0.5, int(i != 30)) for i in range(200)]).write_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr(parquet, "BATCH_ROWS", 10)
+    with pytest.raises(InputError, match="query `q30` is judged with nothing relevant"):
+        evaluate(tmp_path / "t.parquet", None, "mrr", no_relevant="error")
+    assert not any(thread.name == "prefetch" for thread in threading.enumerate())
 
 
 def test_layouts_have_one_digest_and_other_labels_another() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -11,7 +11,7 @@ T = TypeVar("T")
 STOP_S = 1.0  # how long a consumer that stops early waits for the thread, which may hang on a pipe
 
 
-def prefetch(items: Iterable[T]) -> Iterator[T]:
+def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
     """The same items in the same order; the next one is made while the consumer works on the last.
 
     Exceptions of the iterator are raised in the consumer, in their place. When the consumer stops early, or is

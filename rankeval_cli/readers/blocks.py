@@ -68,9 +68,10 @@ def _in_order(frames: Iterator[pl.DataFrame]) -> Iterator[Block]:
         starts, queries = _runs(frame)
         continues = queries[:1] == open_query
         new = queries[1:] if continues else queries
-        if len(set(new)) < len(new) or not seen.isdisjoint(new):
-            raise Ungrouped
+        wanted = len(seen) + len(new)
         seen.update(new)
+        if len(seen) < wanted:
+            raise Ungrouped
         if not new:
             open_rows.append(frame)
             continue

@@ -10,6 +10,7 @@ from rankeval_cli.errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
+HEAD_ROWS = 1000  # by which a column is judged
 FLOAT_HINT = "store ids as whole numbers or text (a column with missing values becomes float in pandas)"
 
 
@@ -78,6 +79,8 @@ def id_texts(ids: pl.Series) -> pl.Series:
     """A column of ids (any type that `check_id_type` allows) as String; null where a value is null or is no id."""
     import polars as pl
 
+    if ids.dtype.is_integer():
+        return _decimals(ids)
     if isinstance(ids.dtype, pl.Binary):
         texts = _decode(ids)
     elif isinstance(ids.dtype, pl.String):
@@ -88,6 +91,17 @@ def id_texts(ids: pl.Series) -> pl.Series:
     if lengths == 0:
         return texts.replace("", None)
     return texts
+
+
+def _decimals(ids: pl.Series) -> pl.Series:
+    """Whole numbers as text. Where equal ones stand together each run is written once, in a quarter of the time."""
+    import polars as pl
+
+    start = ids.head(HEAD_ROWS)
+    if 4 * len(start.rle()) > len(start):
+        return ids.cast(pl.String)
+    runs = ids.rle().struct.unnest()
+    return runs.select(pl.col("value").cast(pl.String).gather(pl.lit(ids.rle_id()))).to_series().alias(ids.name)
 
 
 def _decode(ids: pl.Series) -> pl.Series:

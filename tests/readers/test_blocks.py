@@ -3,6 +3,7 @@
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -235,6 +236,26 @@ def test_prefetch_stops_when_the_consumer_fails() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         consume()
+    assert not any(thread.name == "prefetch" for thread in threading.enumerate())
+
+
+def test_prefetch_of_a_prefetch_stops_both_threads() -> None:
+    closed = threading.Event()
+
+    def items() -> Iterator[int]:
+        try:
+            yield from range(1000)
+        finally:
+            closed.set()
+
+    def doubled() -> Iterator[int]:
+        with closing(prefetch(items())) as ahead:
+            yield from (2 * item for item in ahead)
+
+    ahead = prefetch(doubled())
+    assert [next(ahead) for _ in range(3)] == [0, 2, 4]
+    ahead.close()
+    assert closed.is_set()
     assert not any(thread.name == "prefetch" for thread in threading.enumerate())
 
 
