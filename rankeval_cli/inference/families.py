@@ -11,7 +11,7 @@ from rankeval_cli.errors import UsageError, did_you_mean
 from rankeval_cli.inference.blocks import Tukey, tukey
 from rankeval_cli.inference.differences import Outcome, Procedure, Sample, sample_of
 from rankeval_cli.inference.intervals import Ends
-from rankeval_cli.inference.paired import DEFAULT, PairedResult, compare, result_of, rows_of, settle, find_test
+from rankeval_cli.inference.paired import DEFAULT, PairedResult, compare, find_test, result_of, rows_of, settle
 from rankeval_cli.model import Interval
 
 if TYPE_CHECKING:
