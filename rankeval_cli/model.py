@@ -389,7 +389,10 @@ class RunReport:
 
 @dataclass(frozen=True)
 class Report:
-    """All that one evaluation shows; reporters render it and the exit code comes from it."""
+    """All that one evaluation shows; reporters render it and the exit code comes from it.
+
+    config : path of the file that options were taken from; None where there was none
+    """
 
     version: str
     rules: Rules
@@ -400,6 +403,7 @@ class Report:
     gates: tuple[Verdict, ...] = ()
     comparisons: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
+    config: str | None = None
 
     def __repr__(self) -> str:
         """A line a run with its means, for notebooks; the fields hold the values of every query."""
@@ -440,6 +444,7 @@ class Report:
         return {
             "schema_version": SCHEMA_VERSION,
             "rankeval": self.version,
+            "config": self.config,
             "rules": self.rules.to_dict(),
             "qrels": {**qrels, "queries": self.judged_queries, "digest": self.digest},
             "runs": [_run_dict(run, per_query) for run in self.runs],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rankeval_cli.cli.words import spread
+from rankeval_cli.cli.words import last_value, spread
 from rankeval_cli.errors import UsageError
 
 
@@ -61,3 +61,21 @@ def test_a_word_that_is_neither_is_told(line, what, hint):
         spread(line.split())
     assert what in caught.value.what
     assert hint in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("", None),
+        ("run qrels", None),
+        ("--preset ranx run", "ranx"),
+        ("run --preset=ranx", "ranx"),
+        ("--preset ranx --preset beir", "beir"),
+        ("--preset", None),
+        ("--preset=", ""),
+        ("--presets ranx", None),
+        ("-- --preset ranx", None),
+    ],
+)
+def test_the_last_value_of_an_option(line, value):
+    assert last_value(line.split(), "--preset") == value

@@ -63,11 +63,15 @@ def _run(words: list[str]) -> int:
     from typer.exceptions import TyperException
 
     from rankeval_cli.cli.app import app
+    from rankeval_cli.cli.blame import blamed
+    from rankeval_cli.cli.evaluate import try_out
     from rankeval_cli.cli.words import spread
 
     completing = "_RANKEVAL_COMPLETE" in os.environ
     try:
         code = app()(args=words if completing else spread(words), prog_name="rankeval", standalone_mode=False)
+    except RankevalError as error:
+        raise blamed(error, words, try_out) from None
     except TyperException as error:
         message = _PARSER_WORDS.sub("", error.format_message()).rstrip(".")
         raise UsageError(message[:1].lower() + message[1:], hint="rankeval --help shows every option") from None
@@ -97,8 +101,15 @@ def _bug(bug: BaseException, is_debug: bool) -> RankevalError:
 
 
 def _color(words: Sequence[str]) -> Color:
-    """What --color says, whatever is wrong with the other words."""
-    text = "\n".join(words).replace("--color\n", "--color=")
-    if "--color=always" in text.split("\n"):
+    """What --color says, else the configuration, whatever is wrong with everything else."""
+    from rankeval_cli.cli.config import load_for
+    from rankeval_cli.cli.words import last_value
+
+    choice = last_value(words, "--color")
+    if choice is None:
+        with suppress(RankevalError):
+            settings = load_for(words)
+            choice = settings.values.get("color") if settings else None
+    if choice == "always":
         return "always"
-    return "never" if "--color=never" in text.split("\n") else "auto"
+    return "never" if choice == "never" else "auto"

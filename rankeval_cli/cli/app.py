@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from rankeval_cli.cli.evaluate import evaluate
 from rankeval_cli.cli.explain import explain
+from rankeval_cli.cli.init import init
 from rankeval_cli.cli.lists import formats, measures
 from rankeval_cli.cli.presets import presets, why_differs
 from rankeval_cli.cli.trec_eval import RawCommand, trec_eval
@@ -74,6 +75,7 @@ def app() -> Callable[..., Any]:
     commands.command("formats", context_settings=HELP)(formats)
     commands.command("presets", context_settings=HELP)(presets)
     commands.command("why-differs", context_settings=HELP)(why_differs)
+    commands.command("init", context_settings=HELP)(init)
     commands.command(RAW_COMMAND, cls=RawCommand, add_help_option=False)(trec_eval)
     return typer.main.get_command(commands)
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.cli.interrupts import keep_interrupts
 from rankeval_cli.cli.options import (
+    ConfigOptions,
     FileOptions,
     GateOptions,
     IntervalOptions,
     MeasureOptions,
     OutputOptions,
     RuleOptions,
+    filled,
     takes,
 )
 from rankeval_cli.cli.targets import check_targets
@@ -26,7 +29,16 @@ if TYPE_CHECKING:
     from rankeval_cli.report import Reporter
 
 
-@takes(MeasureOptions, RuleOptions, FileOptions, IntervalOptions, OutputOptions, GateOptions)
+@dataclass(frozen=True)
+class Target:
+    """A report file."""
+
+    path: str
+    reporter: Reporter
+    per_query: bool
+
+
+@takes(MeasureOptions, RuleOptions, FileOptions, IntervalOptions, OutputOptions, GateOptions, ConfigOptions)
 def evaluate(
     paths: list[str],
     given: frozenset[str],
@@ -36,24 +48,56 @@ def evaluate(
     intervals: IntervalOptions,
     output: OutputOptions,
     gates: GateOptions,
+    config: ConfigOptions,
 ) -> int:
     """Score ranked results (RUN) against relevance judgments (QRELS).
 
     rankeval run.txt qrels.txt -m mrr@10 ndcg@10
     """
+    reporter, targets = _reporters(output)
+    request = request_of(paths, given, measures, rules, files, intervals, gates)
+    request = replace(request, tie_report=output.tie_report)
+    check_targets((target.path for target in targets), [*request.runs, request.qrels, rules.exclude, rules.weights])
+    keep_interrupts()
+    report = replace(_evaluated(request, output), config=config.config)
+    _write(report, reporter, targets, output)
+    _tell(report, output, gates)
+    return _exit_code(report, gates)
+
+
+def try_out(values: Mapping[str, Any]) -> None:
+    """Raise what `evaluate` would raise for these options before it reads any data; nothing where they are fine."""
+    _reporters(filled(OutputOptions, values))
+    request_of(
+        ["run", "qrels"],
+        frozenset(values),
+        filled(MeasureOptions, values),
+        filled(RuleOptions, values),
+        filled(FileOptions, values),
+        filled(IntervalOptions, values),
+        filled(GateOptions, values),
+    )
+
+
+def _reporters(output: OutputOptions) -> tuple[Reporter, list[Target]]:
+    """The format of standard output, and the files to write. Raises UsageError for names that have no format."""
     from rankeval_cli.report import default, find, for_path
     from rankeval_cli.report.terminal import is_terminal
 
     reporter = find(output.format) if output.format else default(is_terminal(sys.stdout))
-    targets = [(path, for_path(path, reporter)) for path in output.output]
-    request = request_of(paths, given, measures, rules, files, intervals, gates)
-    request = replace(request, tie_report=output.tie_report)
-    check_targets(output.output, [*request.runs, request.qrels, rules.exclude, rules.weights])
-    keep_interrupts()
-    report = _evaluated(request, output)
-    _write(report, reporter, targets, output)
-    _tell(report, output, gates)
-    return _exit_code(report, gates)
+    targets = [Target(path, for_path(path, reporter), output.per_query) for path in output.output]
+    if output.save_baseline is not None:
+        targets.append(_baseline(output.save_baseline))
+    return reporter, targets
+
+
+def _baseline(path: str) -> Target:
+    from rankeval_cli.report import find, for_path
+
+    json = find("json")
+    if path == "-" or for_path(path, json) is not json:
+        raise UsageError(f"--save-baseline {path} is no name for JSON", hint="end the name in .json")
+    return Target(path, json, per_query=True)
 
 
 def request_of(
@@ -71,9 +115,12 @@ def request_of(
     from rankeval_cli.measures.expression import parse_all
     from rankeval_cli.presets import default_measures, parser
     from rankeval_cli.readers import ReadOptions
+    from rankeval_cli.readers.sniff import check_format
 
     read = parser(rules.preset)
     runs, qrels = _files(paths, files.qrels)
+    check_format(files.run_format, "run" if qrels else "labelled")
+    check_format(files.qrels_format, "qrels")
     columns = _pairs(files.columns, "--columns")
     grade_map = {word: _grade(grade) for word, grade in _pairs(files.grade_map, "--grade-map").items()}
     return Request(
@@ -141,13 +188,13 @@ def _evaluated(request: Request, output: OutputOptions) -> Report:
     return flow.evaluate(request, lambda label, size: progress(size, label, output.color))
 
 
-def _write(report: Report, reporter: Reporter, targets: list[tuple[str, Reporter]], output: OutputOptions) -> None:
+def _write(report: Report, reporter: Reporter, targets: list[Target], output: OutputOptions) -> None:
     from rankeval_cli.report import options_for, write_file, write_stdout
 
     options = options_for(output.per_query, output.color)
     write_stdout(reporter, report, options)
-    for path, file_reporter in targets:
-        write_file(path, file_reporter, report, output.per_query)
+    for target in targets:
+        write_file(target.path, target.reporter, report, target.per_query)
 
 
 def _tell(report: Report, output: OutputOptions, gates: GateOptions) -> None:

@@ -6,7 +6,7 @@ A field of `RuleOptions` has the name of the field of `Rules` that it sets.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -207,6 +207,11 @@ class OutputOptions:
         Option("-o", "--output", metavar="PATH", rich_help_panel=OUTPUT, show_default=False,
                help="Write a report file too, such as report.json; `rankeval formats` lists the suffixes."),
     ] = field(default_factory=list)  # fmt: skip
+    save_baseline: Annotated[
+        str | None,
+        Option(metavar="FILE", rich_help_panel=OUTPUT,
+               help="Write the JSON report with the values of each query, to compare with later: main.json."),
+    ] = None  # fmt: skip
     per_query: Annotated[
         bool, Option("-q", "--per-query", help="Add the values of each query.", rich_help_panel=OUTPUT)
     ] = False
@@ -264,6 +269,21 @@ class GateOptions:
     debug: Annotated[bool, Option("--debug", help="Show the traceback of a bug.")] = False
 
 
+@dataclass(frozen=True)
+class ConfigOptions:
+    """Where further options come from; every command that `takes` builds has these.
+
+    config : what the user gave; a command is given the path of the file that is in use, None where none is
+    """
+
+    config: Annotated[
+        str | None,
+        Option(metavar="FILE", rich_help_panel=FILES,
+               help="Options from this file; else from rankeval.toml or pyproject.toml. See `rankeval init`."),
+    ] = None  # fmt: skip
+    no_config: Annotated[bool, Option("--no-config", help="No options from files.", rich_help_panel=FILES)] = False
+
+
 Files = Annotated[
     list[str] | None,
     Argument(metavar="RUN... QRELS", help="One or more runs, and the judgments last; or one labelled table alone.",
@@ -274,20 +294,25 @@ Files = Annotated[
 def takes(*records: type[Any], arguments: Any = Files, without: Collection[str] = ()) -> Callable[[Command], Command]:
     """Give a command the options of several records.
 
-    It is called with `files`, the names of the options that the user gave, and one filled record each.
+    It is called with `files`, the names of the options that the user gave, on the command line or in a configuration,
+    and one filled record each. ConfigOptions is taken by every command, and given to those that name it.
     arguments : what stands beside the options, as Typer declares it
     without : options of the records that mean nothing for the command; they have their value by default
     """
 
+    every = tuple(dict.fromkeys((*records, ConfigOptions)))
+    _DECLARED.update(dict.fromkeys(every))
+
     def decorate(command: Command) -> Command:
         def call(context: Context, files: list[str] | None = None, **values: Any) -> int:
-            return command(files or [], _given(context, values), *(_filled(record, values) for record in records))
+            paths, given = _configured(files or [], values, _given(context, values), every, arguments is Files)
+            return command(paths, given, *(filled(record, values) for record in records))
 
         parameters = [
             inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context),
             _parameter("files", arguments, None),
         ]
-        for record in records:
+        for record in every:
             hints = get_type_hints(record, include_extras=True)
             parameters += [
                 _parameter(option.name, hints[option.name], _default(option))
@@ -300,6 +325,31 @@ def takes(*records: type[Any], arguments: Any = Files, without: Collection[str] 
         return call
 
     return decorate
+
+
+_DECLARED: dict[type[Any], None] = {}  # in the order in which commands take them
+
+
+def declared_records() -> tuple[type[Any], ...]:
+    """The records that commands take, those of the first command first."""
+    return tuple(_DECLARED)
+
+
+def _configured(
+    paths: list[str], values: dict[str, Any], given: frozenset[str], records: Iterable[type[Any]], takes_runs: bool
+) -> tuple[list[str], frozenset[str]]:
+    """Paths and names of given options with those of the configuration, whose values go into `values`."""
+    from rankeval_cli.cli import config
+
+    given -= {option.name for option in fields(ConfigOptions)}
+    settings = config.load(config.NO_FILE if values["no_config"] else values["config"])
+    values["config"] = None if settings is None else settings.path
+    if settings is None:
+        return paths, given
+    own = config.values_for(settings, records)
+    applied = {name: value for name, value in own.items() if name in values and name not in given}
+    values.update(applied)
+    return config.paths_of(settings, paths, applied) if takes_runs else paths, given | applied.keys()
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -316,6 +366,6 @@ def _default(option: Field[Any]) -> Any:
     return [] if option.default is MISSING else option.default
 
 
-def _filled(record: type[Record], values: dict[str, Any]) -> Record:
-    given = {option.name: values[option.name] for option in fields(record) if option.name in values}  # type: ignore[arg-type]
-    return record(**given)
+def filled(record: type[Record], values: Mapping[str, Any]) -> Record:
+    """A record of options; those without a value have their default."""
+    return record(**{option.name: values[option.name] for option in fields(record) if option.name in values})  # type: ignore[arg-type]

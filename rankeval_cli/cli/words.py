@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import UsageError, close_matches
@@ -56,14 +57,31 @@ def _check_words(option: str, num_words: int) -> None:
 
 
 def _dialect(words: list[str]) -> Dialect | None:
-    """How the preset that is named spells measures."""
-    text = "\n".join(words).replace("--preset\n", "--preset=")
-    names = [word.removeprefix("--preset=") for word in text.split("\n") if word.startswith("--preset=")]
-    if not names:
+    """How the preset spells measures that is named here or in the configuration."""
+    name = last_value(words, "--preset")
+    if name is None and not _SEVERAL.keys().isdisjoint(words):
+        from rankeval_cli.cli.config import load_for
+
+        settings = load_for(words)
+        name = None if settings is None else settings.values.get("preset")
+    if name is None:
         return None
     from rankeval_cli.presets.registry import find
 
-    return find(names[-1]).dialect
+    return find(name).dialect
+
+
+def last_value(words: Sequence[str], option: str) -> str | None:
+    """What stands behind the last such option (`--preset ranx`, `--preset=ranx`); None where there is none."""
+    found = None
+    for word, behind in zip_longest(words, words[1:]):
+        if word == "--":
+            break
+        if word == option:
+            found = behind
+        elif word.startswith(f"{option}="):
+            found = word.partition("=")[2]
+    return found
 
 
 def _is_measure(word: str, dialect: Dialect | None) -> bool:

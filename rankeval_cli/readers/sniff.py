@@ -64,6 +64,12 @@ def fitting(source: Input, role: Role, options: ReadOptions) -> Format | None:
     return next(fits, None)
 
 
+def check_format(name: str | None, role: Role) -> None:
+    """Raise UsageError when an input of this role cannot have the format of that name."""
+    if name is not None:
+        _named(name, role)
+
+
 def _named(name: str, role: Role) -> Format:
     known = {format.name: format for format in FORMATS}
     fitting = [format.name for format in FORMATS if format.plays(role)]

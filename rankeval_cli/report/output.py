@@ -105,6 +105,18 @@ def write_file(path: str, reporter: Reporter, report: Report, per_query: bool = 
         raise _told(path, error) from error
 
 
+def write_text(path: str, text: str) -> None:
+    """Write a text into a file as `write_file` writes a report."""
+
+    def fill(file: IO[bytes]) -> None:
+        file.write(text.encode())
+
+    try:
+        _write_regular(path, fill)
+    except OSError as error:
+        raise _told(path, error) from error
+
+
 def append_file(path: str, data: bytes) -> None:
     """Append to a file, which is made if it is not there. Raises OutputError naming the path."""
     try:

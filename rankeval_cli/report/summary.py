@@ -18,7 +18,8 @@ def summary_lines(report: Report) -> list[str]:
     names = len(report.runs) > 1
     coverage = [_coverage(run, names) for run in report.runs]
     rules = [f"{rules_line(report)}; {layouts_line(report)}", *_own_rules(report)]
-    return [*coverage, *_ties_without_ids(report), *rules]
+    config = [f"configuration: {visible(report.config)}"] if report.config is not None else []
+    return [*coverage, *_ties_without_ids(report), *rules, *config]
 
 
 def note_lines(report: Report) -> list[str]:
