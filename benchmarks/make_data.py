@@ -1,7 +1,8 @@
-"""Make the two inputs of the benchmarks: make_data.py small|big FOLDER. The same seed gives the same bytes.
+"""Make the inputs of the benchmarks: make_data.py small|big|table FOLDER. The same seed gives the same values.
 
 big : 6,980 queries x 1,000 documents in TREC text (253 MB), judged like MS MARCO passage dev: 1.07 relevant a query
 small : 50 queries x 1,000 documents, judged like a TREC track: about 150 documents a query, grades 0 to 3
+table : 1,000,000 queries x 20 documents as one labelled table in Parquet, and the first tenth of it in another file
 """
 
 import random
@@ -14,6 +15,8 @@ PASSAGES = 8_841_823  # size of the MS MARCO passage collection: ids have up to 
 RESULTS = 1000
 FOUND = 0.86  # share of relevant passages among the first 1,000, as BM25 has it on MS MARCO dev
 TAG = "bm25"
+USERS = 1_000_000  # queries of the labelled table
+CANDIDATES = 20  # rows of each
 
 Grades = dict[int, int]  # document -> grade
 
@@ -54,9 +57,36 @@ def judge_like_a_track(rng: random.Random, docs: list[int]) -> Grades:
     return {doc: sum(rng.random() < share for _ in range(3)) for doc, share in pool}
 
 
+def write_table(folder: Path) -> None:
+    """Write table.parquet and tenth.parquet: what a recommender predicts for its candidates, and who clicked.
+
+    Columns query (whole numbers, those of one query together, queries in no order), score (float32, in no order) and
+    label (0 or 1): two rows in twenty have label 1, more of them where the score is high, and one query in eight has
+    none.
+    """
+    import numpy as np
+    import polars as pl
+
+    bits = np.random.PCG64(SEED)  # its raw stream is the same in every version of NumPy
+
+    def uniform(count: int) -> np.ndarray:
+        return (bits.random_raw(count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    folder.mkdir(parents=True, exist_ok=True)
+    query = np.argsort(uniform(USERS), kind="stable")
+    score = uniform(USERS * CANDIDATES).astype(np.float32)
+    label = (uniform(USERS * CANDIDATES) < 0.02 + 0.16 * score.astype(np.float64)).astype(np.int64)
+    table = pl.DataFrame({"query": np.repeat(query, CANDIDATES), "score": score, "label": label})
+    for name, rows in {"tenth": table.height // 10, "table": table.height}.items():
+        table.head(rows).write_parquet(folder / f"{name}.part")
+        (folder / f"{name}.part").replace(folder / f"{name}.parquet")
+
+
 if __name__ == "__main__":
     size, folder = sys.argv[1], Path(sys.argv[2])
-    if size == "big":
+    if size == "table":
+        write_table(folder)
+    elif size == "big":
         write(folder, 6980, judge_like_ms_marco)
     else:
         write(folder, 50, judge_like_a_track)

@@ -11,9 +11,10 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import labelled
 from measure import Job, Usage, measure, median
 
 HERE = Path(__file__).resolve().parent
@@ -27,7 +28,9 @@ PARTS = {
     "small": "50 queries x 1,000 documents, caches warm",
     "cold": "50 queries x 1,000 documents, in a fresh container (empty home, no caches)",
     "big": "6,980 queries x 1,000 documents (253 MB)",
+    "table": "1,000,000 queries x 20 documents as one labelled table (79 MB of Parquet)",
 }
+LAST_FILES = {"small": "run.txt", "big": "run.txt", "table": "table.parquet"}  # input -> what is written last
 HEADER = (
     "| tool | runs | wall s | CPU s | peak MB | wall / rankeval | memory / rankeval |",
     "| --- | --: | --: | --: | --: | --: | --: |",
@@ -42,15 +45,28 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each command, of which the median counts")
     parser.add_argument("--peer-rounds", type=int, default=3, help="runs of the peers where one takes many seconds")
     parser.add_argument("--output", type=Path, help="where to write the Markdown; default: results.md if all parts ran")
+    parser.add_argument("--renew", action="store_true", help="write the parts that ran into results.md; others stay")
     options = parser.parse_args()
     parts = options.only or list(PARTS)
     prepare(parts)
-    sections = [section(part, options.rounds, options.peer_rounds) for part in parts]
-    text = "\n".join([*heading(), *(line for lines in sections for line in lines)])
+    sections = {part: section(part, options.rounds, options.peer_rounds) for part in parts}
+    text = "\n".join([*heading(), *(line for lines in sections.values() for line in lines)])
     print(text)
+    if options.renew:
+        renew(HERE / "results.md", sections)
+        return
     output = options.output or (HERE / "results.md" if not options.only else None)
     if output:
         output.write_text(text + "\n")
+
+
+def renew(results: Path, sections: Mapping[str, Sequence[str]]) -> None:
+    """Replace some parts of the results, or add them behind the others; the heading is that of this run."""
+    _, *rest = results.read_text().rstrip("\n").split("\n\n## ")
+    known = {text.split("\n", 1)[0]: text for text in rest}
+    for part, lines in sections.items():
+        known[PARTS[part]] = "\n".join(lines).strip().removeprefix("## ")
+    results.write_text("\n\n## ".join(["\n".join(heading()), *known.values()]) + "\n")
 
 
 def prepare(parts: Sequence[str]) -> None:
@@ -62,12 +78,24 @@ def prepare(parts: Sequence[str]) -> None:
         (VENV / ".installed").touch()
     pip("--force-reinstall", "--no-deps", str(ROOT))
     shutil.rmtree(ROOT / "build", ignore_errors=True)  # what setuptools leaves there would go into the next build
-    for size in ("small", "big") if "big" in parts else ("small",):
-        if not (folder(size) / "run.txt").exists():
+    for size in dict.fromkeys(map(size_of, ["small", *parts])):
+        if not (folder(size) / LAST_FILES[size]).exists():
             say(f"making benchmarks/data/{size} ...")
             subprocess.run([PYTHON, str(HERE / "make_data.py"), size, str(folder(size))], check=True)
     say("filling caches, comparing values ...")
     check_agreement("small")
+    if "table" in parts:
+        labelled.check_agreement(*contestants()[1:])
+
+
+def size_of(part: str) -> str:
+    """The input of a part."""
+    return part if part in LAST_FILES else "small"
+
+
+def contestants() -> tuple[labelled.Scored, ...]:
+    """What scores the labelled table."""
+    return labelled.contestants(folder("table"), str(BIN / "rankeval"), PYTHON)
 
 
 def modified(venv: Path) -> float:
@@ -121,6 +149,8 @@ def second_and_third(tool: str, output: str) -> list[str]:
 def section(part: str, rounds: int, peer_rounds: int) -> list[str]:
     """Measure one part; its lines of Markdown."""
     say(PARTS[part])
+    if part == "table":
+        return ["", f"## {PARTS[part]}", "", *labelled.rows_of(contestants(), rounds, peer_rounds)]
     floor, jobs = jobs_of(part, rounds, peer_rounds)
     used = measure([*floor, *jobs])
     ours = median(used[OURS])
@@ -133,7 +163,7 @@ def jobs_of(part: str, rounds: int, peer_rounds: int) -> tuple[list[Job], list[J
     bare = Job("Python that does nothing", (PYTHON, "-c", "pass"), rounds)
     if part == "help":
         return [bare], [Job(tool, (str(BIN / tool), "--help"), rounds) for tool in (OURS, "ir_measures")]
-    size = "big" if part == "big" else "small"
+    size = size_of(part)
     tools = [
         Job(tool, command, rounds_of(tool, part, rounds, peer_rounds), is_cold=part == "cold")
         for tool, command in commands(size).items()
@@ -165,16 +195,19 @@ def heading() -> list[str]:
     )
     named = {entry["name"].lower().replace("_", "-"): entry["version"] for entry in versions}
     tools = ("rankeval-cli", "polars", "numba", "numpy", "ir-measures", "pytrec-eval-terrier", "ranx")
+    tools = (*tools, "torch", "torchmetrics")
     return [
         "# Benchmark results",
         "",
         f"{processor()}, {os.cpu_count()} cores; Python {platform.python_version()}.",
         ", ".join(f"{name} {named[name]}" for name in tools) + ".",
         "",
-        "Whole processes from start to exit, medians, all in one session with the tools taking turns; input files in",
+        "Whole processes from start to exit, medians, the tools of each table in one session taking turns; input files in",
         "the page cache. Each tool reads the run and the judgments from disk and computes reciprocal rank (cut at 10,",
         "except in pytrec_eval, which cannot), nDCG@10 and average precision; rankeval computes confidence intervals",
         "besides. A ratio above 1 means that rankeval is faster, or needs less memory. `make bench` measures again.",
+        "Of the labelled table, both tools compute MRR@10, nDCG@10, MAP, recall@10 and hit rate@10; torchmetrics gets",
+        "the first tenth of it.",
     ]
 
 
