@@ -202,7 +202,7 @@ def heading() -> list[str]:
         f"{processor()}, {os.cpu_count()} cores; Python {platform.python_version()}.",
         ", ".join(f"{name} {named[name]}" for name in tools) + ".",
         "",
-        "Whole processes from start to exit, medians, the tools of each table in one session taking turns; input files in",
+        "Whole processes from start to exit, medians, the tools of a table taking turns in one session; input files in",
         "the page cache. Each tool reads the run and the judgments from disk and computes reciprocal rank (cut at 10,",
         "except in pytrec_eval, which cannot), nDCG@10 and average precision; rankeval computes confidence intervals",
         "besides. A ratio above 1 means that rankeval is faster, or needs less memory. `make bench` measures again.",
