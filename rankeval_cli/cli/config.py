@@ -200,15 +200,16 @@ def values_for(settings: Settings, records: Iterable[type[Any]]) -> dict[str, An
     return found
 
 
-def paths_of(settings: Settings, paths: list[str], applied: Iterable[str]) -> list[str]:
-    """The files of a command: those of the command line, else the runs of the configuration.
+def paths_of(settings: Settings, paths: list[str], applied: Iterable[str], takes_runs: bool) -> list[str]:
+    """The files of a command: those of the command line, else, where it takes only runs, those of the configuration.
 
-    Who names the judgments again, last as ever, gives no further run.
+    applied : names of the options that have their value from the configuration
+    Who names its judgments again gives no further run.
     """
     if not paths:
-        return list(settings.runs)
-    if "qrels" in applied and len(paths) > 1 and _is_same(paths[-1], settings.values["qrels"]):
-        return paths[:-1]
+        return list(settings.runs) if takes_runs else paths
+    if "qrels" in applied and len(paths) > 1:
+        return [path for path in paths if not _is_same(path, settings.values["qrels"])]
     return paths
 
 

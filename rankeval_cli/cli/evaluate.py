@@ -16,9 +16,8 @@ from rankeval_cli.cli.options import (
     MeasureOptions,
     OutputOptions,
     RuleOptions,
-    filled,
-    takes,
 )
+from rankeval_cli.cli.takes import filled, takes
 from rankeval_cli.cli.targets import check_targets
 from rankeval_cli.errors import ExitCode, UsageError
 from rankeval_cli.model import Rules

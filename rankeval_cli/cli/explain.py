@@ -23,8 +23,8 @@ from rankeval_cli.cli.options import (
     RuleOptions,
     complete_measures,
     complete_words,
-    takes,
 )
+from rankeval_cli.cli.takes import takes
 from rankeval_cli.errors import ExitCode, RankevalError, UsageError
 from rankeval_cli.model import DEFAULT_MEASURES
 

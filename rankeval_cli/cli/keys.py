@@ -6,7 +6,8 @@ from dataclasses import MISSING, dataclass, fields
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from rankeval_cli.cli.options import ConfigOptions, declared_records
+from rankeval_cli.cli.options import ConfigOptions
+from rankeval_cli.cli.takes import declared_records
 
 PATHS = ("FILE", "PATH")  # metavars of options that name files
 ONLY_WORDS = (

@@ -18,8 +18,8 @@ from rankeval_cli.cli.options import (
     RuleOptions,
     TextOptions,
     complete_presets,
-    takes,
 )
+from rankeval_cli.cli.takes import takes
 from rankeval_cli.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:

@@ -53,7 +53,8 @@ def render_markdown(report: Report, options: Options) -> Iterator[str]:
 def _markdown_verdicts(report: Report) -> Iterator[str]:
     """A sentence with the counts, and a row a gate and run."""
     words = [verdict_word(verdict) for verdict in report.gates]
-    shown = (f"{words.count(word):,} {word}" for word in ("failed", "warning", "passed") if word in words)
+    nouns = {"failed": "failed", "warning": "warnings", "passed": "passed"}
+    shown = (counted(words.count(word), word, nouns[word]) for word in nouns if word in words)
     yield f"**{counted(len(words), 'gate', 'gates')}: {', '.join(shown)}**\n\n"
     has_reasons = any(verdict.reason for verdict in report.gates)
     titles = ["verdict", "run", "gate", "value", "bound", "distance", "queries", *(["reason"] if has_reasons else [])]

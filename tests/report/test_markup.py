@@ -155,6 +155,21 @@ def test_verdicts_stand_above_the_other_tables() -> None:
     assert lines[8].startswith("| measure |")
 
 
+@pytest.mark.parametrize(
+    ("kinds", "sentence"),
+    [
+        ("p", "1 gate: 1 passed"),
+        ("fpp", "3 gates: 1 failed, 2 passed"),
+        ("wwff", "4 gates: 2 failed, 2 warnings"),
+        ("wpf", "3 gates: 1 failed, 1 warning, 1 passed"),
+    ],
+)
+def test_the_first_line_counts_the_verdicts(kinds: str, sentence: str) -> None:
+    passed, failed, warning = REPORT.gates
+    gates = tuple({"p": passed, "f": failed, "w": warning}[kind] for kind in kinds)
+    assert "".join(render_markdown(replace(REPORT, gates=gates), Options())).startswith(f"**{sentence}**\n\n|")
+
+
 def test_without_a_reason_there_is_no_column_of_reasons() -> None:
     lines = "".join(render_markdown(replace(REPORT, gates=REPORT.gates[:1]), Options())).split("\n")
     assert lines[0] == "**1 gate: 1 passed**"
