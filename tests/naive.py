@@ -125,7 +125,7 @@ def ap(view: View) -> float:
 
 
 def p(view: View) -> float:
-    return share(len(view.relevant_ranks), view.size)
+    return share(len(view.relevant_ranks), len(view.top) if view.params["norm"] == "min" else view.size)
 
 
 def recall(view: View) -> float:
@@ -137,8 +137,9 @@ def r_cap(view: View) -> float:
 
 
 def f(view: View) -> float:
-    squared = view.params["beta"] ** 2
-    return share((1 + squared) * p(view) * recall(view), squared * p(view) + recall(view))
+    squared, is_capped = view.params["beta"] ** 2, view.params["norm"] == "min" and view.k is not None
+    found = r_cap(view) if is_capped else recall(view)
+    return share((1 + squared) * p(view) * found, squared * p(view) + found)
 
 
 def hit(view: View) -> float:
@@ -181,7 +182,7 @@ def gain(view: View, grade: float | None) -> float:
         return 0.0
     if grade in view.params.get("gains", {}):
         return float(view.params["gains"][grade])
-    return 2**grade - 1 if view.params["gain"] == "exp" else grade
+    return {"exp": 2**grade - 1, "square": grade**2 - 1}.get(view.params["gain"], grade)
 
 
 def discounted(view: View, gains: list[float]) -> float:
@@ -284,16 +285,22 @@ def auc(view: View) -> float | None:
     positives = [score for grade, score in view.top if view.is_relevant(grade)]
     others = [score for grade, score in view.top if not view.is_relevant(grade)]
     wins = [1.0 if a > b else 0.5 if a == b else 0.0 for a in positives for b in others]
-    return sum(wins) / len(wins) if wins else None
+    return sum(wins) / len(wins) if wins else view.params["one_class"]
 
 
 def mean_rank(view: View) -> float | None:
     ranks = view.relevant_ranks
-    return sum(ranks) / len(ranks) if ranks else view.params["absent"]
+    if view.params["norm"] == "all":
+        return sum(ranks) / view.num_rel if view.num_rel else None
+    return sum(ranks) / len(ranks) if ranks else absent(view)
+
+
+def absent(view: View) -> float | None:
+    return None if view.params["absent"] is None else float(view.params["absent"])
 
 
 def first_rank(view: View) -> float | None:
-    return min(view.relevant_ranks, default=view.params["absent"])
+    return min(view.relevant_ranks, default=absent(view))
 
 
 def bpref(view: View) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import nan
 from typing import Any
 
 from rankeval_cli.measures import tied
-from rankeval_cli.measures.spec import TREC_CUTOFFS, Measure, Metric, Param, Ranking, TrecEval, never, without_cutoff
+from rankeval_cli.measures.spec import TREC_CUTOFFS, Measure, Metric, Param, Ranking, TrecEval, never
 
 
 def reciprocal_rank(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -35,14 +37,17 @@ def average_precision(ranking: Ranking, k: int, level: float, params: Any) -> fl
 
 
 def precision(ranking: Ranking, k: int, level: float, params: Any) -> float:
-    """Relevant documents in the first k / k; params[0] = 1 divides by the length of the ranking instead."""
+    """Relevant documents in the first k / k; params: 1 for min(k, length) instead, the value of an empty ranking."""
+    size = len(ranking.grade)
+    if size == 0:
+        return float(params[1])
     hits = 0
-    for i in range(min(k, len(ranking.grade))):
+    for i in range(min(k, size)):
         if ranking.grade[i] >= level:
             hits += 1
     if hits == 0:
         return 0.0
-    return hits / len(ranking.grade) if params[0] == 1.0 else hits / k
+    return hits / min(k, size) if params[0] == 1.0 else hits / k
 
 
 def recall(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -64,10 +69,13 @@ def capped_recall(ranking: Ranking, k: int, level: float, params: Any) -> float:
 
 
 def f_measure(ranking: Ranking, k: int, level: float, params: Any) -> float:
-    """Weighted harmonic mean of precision and recall; params: beta squared, 1 for the whole list.
+    """Weighted harmonic mean of precision and recall; params[0] is beta squared.
 
+    params[1:] : 1 for precision over min(k, length), 1 for recall over min(k, num_rel), the value of an empty ranking
     (1 + b) P R / (b P + R) with P = hits / size and R = hits / num_rel, written without a division by zero.
     """
+    if len(ranking.grade) == 0:
+        return float(params[3])
     hits = 0
     for i in range(min(k, len(ranking.grade))):
         if ranking.grade[i] >= level:
@@ -75,12 +83,23 @@ def f_measure(ranking: Ranking, k: int, level: float, params: Any) -> float:
     if hits == 0:
         return 0.0
     squared: float = params[0]
-    size = len(ranking.grade) if params[1] == 1.0 else k
-    return min(1.0, (1.0 + squared) * hits / (squared * ranking.num_rel + size))  # rounding may exceed 1
+    size = min(k, len(ranking.grade)) if params[1] == 1.0 else k
+    goal = min(k, ranking.num_rel) if params[2] == 1.0 else ranking.num_rel
+    return min(1.0, (1.0 + squared) * hits / (squared * goal + size))  # rounding may exceed 1
 
 
 def hit(ranking: Ranking, k: int, level: float, params: Any) -> float:
     """1 when a relevant document is among the first k, else 0."""
+    for i in range(min(k, len(ranking.grade))):
+        if ranking.grade[i] >= level:
+            return 1.0
+    return 0.0
+
+
+def hit_of_one(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """1 when the only relevant document is among the first k, else 0; NaN unless exactly one is relevant."""
+    if ranking.num_rel != 1:
+        return nan
     for i in range(min(k, len(ranking.grade))):
         if ranking.grade[i] >= level:
             return 1.0
@@ -100,8 +119,24 @@ def _is_top_one(metric: Metric) -> bool:
     return metric.cutoff == 1
 
 
-def _whole_list(metric: Metric) -> float:
-    return 1.0 if metric.cutoff is None else 0.0
+def _is_capped(metric: Metric) -> bool:
+    return bool(metric.params["norm"] == "min")
+
+
+def _by_length(metric: Metric) -> bool:
+    return metric.cutoff is None or _is_capped(metric)
+
+
+def _encode_precision(metric: Metric) -> tuple[float, ...]:
+    return float(_by_length(metric)), 0.0
+
+
+def _encode_f(metric: Metric) -> tuple[float, ...]:
+    beta = metric.params["beta"]
+    return beta * beta, float(_by_length(metric)), float(_is_capped(metric)), 0.0
+
+
+CAPPED = Param("norm", "choice", "k", "what limits the denominators: k, or the places that there are", ("k", "min"))
 
 
 def _warn_hits(metric: Metric, name: str) -> str | None:
@@ -159,17 +194,21 @@ MEASURES = (
     AP,
     Measure(
         name="p",
-        needs_tail=without_cutoff,
+        needs_tail=_by_length,
         aliases=("precision",),
         title="Precision",
-        definition="Relevant documents in the top k / k, also when the ranking is shorter than k.",
+        definition=(
+            "Relevant documents in the top k / k, also when the ranking is shorter than k; norm=min divides by "
+            "min(k, length of the ranking); 0 for an empty ranking."
+        ),
+        params=(CAPPED,),
         source="Van Rijsbergen 1979, ch. 7; trec_eval `P`",
         kernel=precision,
         expected=lambda metric: tied.precision,
         cutoff="required",
         undefined=("no_relevant",),
         is_binary=_is_top_one,
-        encode=lambda metric: (_whole_list(metric),),
+        encode=_encode_precision,
         trec_eval=(
             TrecEval(12, "P", ("official", "all_trec"), "cutoffs", TREC_CUTOFFS),
             TrecEval(52, "P_avgjg", ("qrels_jg",), "cutoffs", TREC_CUTOFFS, by_group=True),
@@ -212,19 +251,23 @@ MEASURES = (
     ),
     Measure(
         name="f",
-        needs_tail=without_cutoff,
+        needs_tail=_by_length,
         title="F measure, the weighted harmonic mean of precision and recall",
         definition=(
             "(1 + b^2) P R / (b^2 P + R) with b = beta, R = recall and P = precision in the top k (or, without a "
             "cutoff, in the whole ranking); 0 when none is found. Beta is squared; trec_eval's `set_F` and "
-            "ir_measures' `SetF` do not square it."
+            "ir_measures' `SetF` do not square it. norm=min divides by min(k, length of the ranking) in precision and "
+            "by min(k, relevant documents) in recall."
         ),
         source="Van Rijsbergen 1979, ch. 7",
         kernel=f_measure,
         expected=lambda metric: tied.f_measure,
-        params=(Param("beta", "float", 1.0, "how many times recall weighs as much as precision", low=0.0, high=1e6),),
+        params=(
+            Param("beta", "float", 1.0, "how many times recall weighs as much as precision", low=0.0, high=1e6),
+            CAPPED,
+        ),
         undefined=("no_relevant",),
-        encode=lambda metric: (metric.params["beta"] * metric.params["beta"], _whole_list(metric)),
+        encode=_encode_f,
         ranx="f1",
         shorthand={"f1": {"beta": 1.0}, "f2": {"beta": 2.0}, "f0.5": {"beta": 0.5}},
         examples=("f1@10", "f(beta=2)@10", "f2@10", "f:beta=0.5"),
@@ -262,3 +305,19 @@ MEASURES = (
         examples=("num_hits@10", "hits@10"),
     ),
 )
+
+# What a preset puts into a record, as rankereval's code has it: its HitRate for `hit`, its truncated Precision and F1
+# for `p(norm=min)` and `f(norm=min)`, which an empty ranking leaves without a value.
+HIT_OF_ONE: Mapping[str, Any] = {
+    "kernel": hit_of_one,
+    "undefined": ("no_relevant", "not_one_relevant"),
+    "expected": lambda metric: None,
+}
+TRUNCATED_P: Mapping[str, Any] = {
+    "encode": lambda metric: (*_encode_precision(metric)[:-1], nan),
+    "undefined": ("no_relevant", "empty_ranking"),
+}
+TRUNCATED_F: Mapping[str, Any] = {
+    "encode": lambda metric: (*_encode_f(metric)[:-1], nan),
+    "undefined": ("no_relevant", "empty_ranking"),
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from rankeval_cli.errors import InputError
@@ -59,13 +60,18 @@ def exponential(grade: float) -> float:
     return float(2.0**grade - 1.0)
 
 
+def square(grade: float) -> float:
+    """grade^2 - 1."""
+    return grade * grade - 1.0
+
+
 def gain_map(metric: Metric, max_grade: float) -> GainMap:
-    """The grade, or 2^grade - 1 (gain=exp), or what `gains` says."""
+    """The grade, or 2^grade - 1 (gain=exp), or grade^2 - 1 (gain=square), or what `gains` says."""
     gains: Mapping[float, float] = metric.params["gains"]
-    is_exponential = metric.params["gain"] == "exp"
-    other = exponential if is_exponential else float
+    kind = metric.params["gain"]
+    other = {"exp": exponential, "square": square}.get(kind, float)
     return GainMap(
-        ("gain", is_exponential, *gains.items()),
+        ("gain", kind in ("exp", "square") and kind, *gains.items()),
         lambda grade: gains[grade] if grade in gains else other(grade),
         (gains.get(-1.0, 0.0), gains.get(-2.0, 0.0)),  # what trec_eval marks documents with that have no grade
     )
@@ -86,15 +92,25 @@ def log_discount(metric: Metric) -> Discount:
     return Discount(("log", base), lambda rank: math.log(rank + 1.0) / math.log(base))
 
 
+def _of_squares(name: str, params: Mapping[str, Any]) -> Measure | None:
+    return SQUARES[name] if params.get("gain") == "square" else None
+
+
 PARAMS = (
     Param("gain", "choice", "linear", "gain of a grade g: g, or 2^g - 1", choices=("linear", "exp")),
     Param("base", "float", 2.0, "base of the discount's logarithm; cancels in ndcg", choices=("e",), above=1.0),
     Param("gains", "gains", {}, "gain of single grades; the others follow `gain`"),
 )
+SQUARE = replace(PARAMS[0], help="gain of a grade g: g, 2^g - 1, or g^2 - 1", choices=("linear", "exp", "square"))
+WITH_SQUARE = (SQUARE, *PARAMS[1:])
 FOREIGN = {"dcg": {"log2": {"gain": "linear"}, "exp-log2": {"gain": "exp"}}}
 GAIN_TEXT = (
     "The gain of a document is its grade (gain=linear) or 2^grade - 1 (gain=exp), or what `gains` says; an unjudged "
     "document has gain 0. -l does not act here; an explicit (rel=G) gives lower grades gain 0, also in the ideal."
+)
+SQUARE_TEXT = (
+    " gain=square is grade^2 - 1, -1 for a document judged 0: what the code of rankereval computes as `power`; values "
+    "may then be negative."
 )
 
 MEASURES = (
@@ -106,14 +122,16 @@ MEASURES = (
             "DCG@k / ideal DCG@k, DCG@k being the sum of gain / log2(rank + 1) over the top k and the ideal the same "
             "sum over the k largest gains of all judged documents, retrieved or not; 0 when the ideal is 0. "
             + GAIN_TEXT
+            + SQUARE_TEXT
         ),
         source="Järvelin & Kekäläinen 2002; trec_eval `ndcg`, `ndcg_cut`; gain=exp: Burges et al. 2005",
         kernel=ndcg,
         expected=lambda metric: tied_gains.ndcg,
         ties_bound=without_gains,
-        params=PARAMS,
+        params=WITH_SQUARE,
         undefined=("no_gain",),
         gain=gain_map,
+        variant=lambda params, level: _of_squares("ndcg", params),
         discount=log_discount,
         uses_level=False,
         trec_eval=(
@@ -138,15 +156,16 @@ MEASURES = (
         name="dcg",
         needs_tail=never,
         title="Discounted cumulative gain",
-        definition="The sum of gain / log_base(rank + 1) over the top k. " + GAIN_TEXT,
+        definition="The sum of gain / log_base(rank + 1) over the top k. " + GAIN_TEXT + SQUARE_TEXT,
         source="Järvelin & Kekäläinen 2002; trec_eval `dcg`; gain=exp: Burges et al. 2005",
         kernel=dcg,
         expected=lambda metric: tied_gains.dcg,
         ties_bound=without_gains,
-        params=PARAMS,
+        params=WITH_SQUARE,
         bounds=(0.0, math.inf),
         undefined=("no_gain",),
         gain=gain_map,
+        variant=lambda params, level: _of_squares("dcg", params),
         discount=log_discount,
         uses_level=False,
         trec_eval=(TrecEval(22, "dcg", (), "pairs", since=10),),
@@ -175,3 +194,10 @@ MEASURES = (
         examples=("ideal_dcg", "ideal_dcg@10", "ideal_dcg.1=3.5,2=9"),
     ),
 )
+
+# Gains of grade 0 are -1 there: values may be negative, and a query without gains may still have relevant documents.
+SQUARES = {
+    measure.name: replace(measure, bounds=(-math.inf, math.inf), undefined=("no_relevant",), ties_bound=never)
+    for measure in MEASURES
+    if measure.params == WITH_SQUARE
+}

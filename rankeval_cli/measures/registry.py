@@ -31,6 +31,7 @@ REASONS = {
     "nothing_found": "nothing relevant is found",
     "empty_ranking": "there are no results",
     "no_pool": "nothing is judged",
+    "not_one_relevant": "not exactly one document is relevant",
 }
 CUTOFFS = {
     "optional": "@k is optional, without it the whole list counts",

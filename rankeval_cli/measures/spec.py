@@ -19,7 +19,10 @@ Suffix = Literal["cutoffs", "points", "numbers", "pairs"]
 Group = Literal["official", "all_trec", "set", "prefs", "all_prefs", "qrels_jg"]  # what trec_eval's -m takes together
 
 # Why a value may be undefined. `--no-relevant` acts on the first two only.
-Reason = Literal["no_relevant", "no_gain", "no_nonrelevant", "one_class", "nothing_found", "empty_ranking", "no_pool"]
+Reason = Literal[
+    "no_relevant", "no_gain", "no_nonrelevant", "one_class", "nothing_found", "empty_ranking", "no_pool",
+    "not_one_relevant",
+]  # fmt: skip
 
 
 class Ranking(NamedTuple):

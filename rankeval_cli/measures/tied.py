@@ -18,8 +18,10 @@ from rankeval_cli.measures.spec import TiedRanking
 
 
 def precision(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
-    """Expected relevant documents in the first k / k; params[0] = 1 divides by the length of the ranking instead."""
+    """Expected relevant documents in the first k / k; params as the measure's own kernel takes them."""
     size = len(ranking.grade)
+    if size == 0:
+        return float(params[1])
     last = min(k, size)
     hits = 0.0
     start = 0
@@ -34,7 +36,7 @@ def precision(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
         start = stop
     if hits == 0.0:
         return 0.0
-    return hits / size if params[0] == 1.0 else hits / k
+    return hits / last if params[0] == 1.0 else hits / k
 
 
 def recall(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
@@ -76,6 +78,8 @@ def capped_recall(ranking: TiedRanking, k: int, level: float, params: Any) -> fl
 def f_measure(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
     """F from the expected hits: its denominator b R + k does not depend on them, so F is linear in them."""
     size = len(ranking.grade)
+    if size == 0:
+        return float(params[3])
     last = min(k, size)
     hits = 0.0
     start = 0
@@ -91,8 +95,9 @@ def f_measure(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
     if hits == 0.0:
         return 0.0
     squared: float = params[0]
-    places = size if params[1] == 1.0 else k
-    return min(1.0, (1.0 + squared) * hits / (squared * ranking.num_rel + places))  # rounding may exceed 1
+    places = last if params[1] == 1.0 else k
+    goal = min(k, ranking.num_rel) if params[2] == 1.0 else ranking.num_rel
+    return min(1.0, (1.0 + squared) * hits / (squared * goal + places))  # rounding may exceed 1
 
 
 def num_hits(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
@@ -295,6 +300,8 @@ def mean_rank(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
         hits += found
         total += found * (start + stop + 1) / 2
         start = stop
+    if params[1] == 1.0:
+        return total / ranking.num_rel if ranking.num_rel > 0 else nan
     if hits > 0:
         return total / hits
     return float(params[0]) if params[0] > 0.0 else nan

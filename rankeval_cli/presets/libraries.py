@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import inf
-
+from rankeval_cli.measures.binary import HIT_OF_ONE, TRUNCATED_F, TRUNCATED_P
 from rankeval_cli.measures.registry import MEASURES
+from rankeval_cli.measures.spec import Metric
 from rankeval_cli.presets.spec import Convention, Preset
 
 RANX = Preset(
@@ -27,6 +27,11 @@ RANX = Preset(
     whole_list=frozenset({"p", "hit"}),
     rewrites=((r"^rbp@([0-9]+)", r"rbp.\1"), (r"@0(?=-l|$)", "")),
 )  # fmt: skip
+
+
+def _is_truncated(metric: Metric) -> bool:
+    return bool(metric.params["norm"] == "min")
+
 
 RANKEREVAL = Preset(
     "rankereval",
@@ -65,7 +70,15 @@ RANKEREVAL = Preset(
         Convention(
             "HitRate is defined for queries with exactly one relevant document; the default is 1 for any in the top k.",
             ("hit",),
+            fields=HIT_OF_ONE,
         ),
+        Convention(
+            "A truncated Precision of no results is undefined; norm=min gives 0.",
+            ("p",),
+            _is_truncated,
+            fields=TRUNCATED_P,
+        ),
+        Convention("So is a truncated F1.", ("f",), _is_truncated, fields=TRUNCATED_F),
         Convention(
             "MeanRanks divides by all relevant documents; the default divides by those that are found.",
             ("mean_rank",),
@@ -74,7 +87,7 @@ RANKEREVAL = Preset(
         Convention(
             "FirstRelevantRank is infinite where nothing is found; by default it is undefined and left out.",
             ("first_rank",),
-            params={"absent": inf},
+            params={"absent": "inf"},
         ),
     ),
     rewrites=(
