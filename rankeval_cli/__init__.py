@@ -125,7 +125,7 @@ def evaluate_arrays(
     from rankeval_cli.arrays import table_of, weights_by_query, with_item_weights
     from rankeval_cli.presets import weighs_items
 
-    table = table_of(scores, labels, index, mask)
+    table = table_of(scores, labels, index, mask, rules.get("ignore_label"))
     if weights is not None and weighs_items(rules.get("preset")):
         table = with_item_weights(weights, table) or table
     by_query = None if weights is None or table.weight is not None else weights_by_query(weights, table)

@@ -127,8 +127,11 @@ def _ids(query: Array) -> pl.Series:
     return id_texts(pl.Series(query.tolist() if query.dtype.kind in "OUS" else query))
 
 
-def table_of(scores: Any, labels: Any, index: Any, mask: Any) -> ArrayTable:
-    """The arrays flattened, once their shapes, types and values have been found to fit (see `evaluate_arrays`)."""
+def table_of(scores: Any, labels: Any, index: Any, mask: Any, ignore_label: float | None = None) -> ArrayTable:
+    """The arrays flattened, once their shapes, types and values have been found to fit (see `evaluate_arrays`).
+
+    ignore_label : items with this label do not count, as if masked
+    """
     import numpy as np
 
     lengths = _ragged_lengths(scores)
@@ -147,6 +150,9 @@ def table_of(scores: Any, labels: Any, index: Any, mask: Any) -> ArrayTable:
     counts = None if mask is None else _truths(mask)
     if counts is not None:
         _same_shape(counts, "mask", score)
+    if ignore_label is not None:
+        kept = np.ma.getdata(grade) != ignore_label
+        counts = kept if counts is None else counts & kept
     query = _query_of_rows(score, index, lengths)
     num_queries = len(lengths) if lengths is not None else len(score) if score.ndim == 2 else None
     _check_values(score, "score", is_ranked, counts)

@@ -34,6 +34,13 @@ def same(one: Report, other: Report) -> None:
 EXPECTED = by_query(SCORES.tolist(), LABELS.tolist())
 
 
+@pytest.mark.parametrize("mask", [None, np.ones((2, 3), bool)])
+def test_an_ignored_label_is_as_if_masked(mask: Any) -> None:
+    scores, labels = [[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]], [[-100, 1, 0], [1, -100, 1]]
+    found = evaluate_arrays(scores, labels, mask=mask, measures=["mrr", "num_ret"], ignore_label=-100)
+    assert (found["mrr"], found["num_ret"]) == (1.0, 4.0)
+
+
 class Tensor:
     """What torch and JAX have: an array of their own that gives NumPy's."""
 

@@ -85,9 +85,10 @@ RANKEREVAL = Preset(
             params={"norm": "all"},
         ),
         Convention(
-            "FirstRelevantRank is infinite where nothing is found; by default it is undefined and left out.",
+            "FirstRelevantRank is infinite where nothing relevant is found; by default it is undefined and left out.",
             ("first_rank",),
             params={"absent": "inf"},
+            fields={"undefined": ("no_relevant", "nothing_found")},
         ),
     ),
     rewrites=(
