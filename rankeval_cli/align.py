@@ -183,14 +183,13 @@ class Aligner:
         perm = np.arange(len(score))
         falls = score[1:] < score[:-1]
         falls[rows.last_rows()] = True  # the next row belongs to another query
-        if not falls.all():
+        num_bad = len(falls) - int(np.count_nonzero(falls))
+        if num_bad > len(rows.query):  # rows in no order: sort all rather than look for queries that fall by chance
+            perm = self._sorted(rows, perm, score + 0.0, by)  # + 0.0: -0.0 ties with 0.0
+        elif num_bad:
             place = rows.place_of_row()
-            is_bad = mask_of(place[1:][~falls], len(rows.query))
-            if is_bad.all():
-                perm = self._sorted(rows, perm, score + 0.0, by)
-            else:
-                bad = np.flatnonzero(is_bad[place])
-                perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0, by)]  # + 0.0: -0.0 ties with 0.0
+            bad = np.flatnonzero(mask_of(place[1:][~falls], len(rows.query))[place])
+            perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0, by)]
         return RankOrder(perm, score[perm] + 0.0)
 
     def _sorted(self, rows: BlockRows, bad: Rows, score: NDArray[np.float64], by: Ordering) -> Rows:

@@ -97,7 +97,7 @@ class Facts:
 
 def coverage_of(judgments: Judgments, facts: Facts, rules: Rules, k: int) -> Coverage:
     """What the report carries on one run; k is the cutoff at which ties and judged documents were counted."""
-    shares = facts.judged_share[~np.isnan(facts.judged_share)].tolist()
+    shares = facts.judged_share[~np.isnan(facts.judged_share)]
     missing = int(np.count_nonzero(~facts.answered))
     with_relevant = facts.num_with_relevant
     if with_relevant is None:
@@ -109,7 +109,7 @@ def coverage_of(judgments: Judgments, facts: Facts, rules: Rules, k: int) -> Cov
         unjudged=len(facts.unjudged),
         no_relevant=len(judgments.queries) - with_relevant,
         k=k,
-        judged_at_k=math.fsum(shares) / len(shares) if shares else None,
+        judged_at_k=math.fsum(shares.data) / len(shares) if len(shares) else None,
         tied_at_k=facts.tied,
         duplicates=facts.duplicates,
         self_hits=facts.self_hits,
@@ -159,7 +159,7 @@ def _query_warnings(coverage: Coverage, facts: Facts, judgments: Judgments, rule
         yield f"{missing_text(judgments, facts)} no results here: {outcome}"
     if coverage.unjudged:
         yield f"{_queries(coverage.unjudged)} of the run not judged and left out: {named(facts.unjudged)}"
-    respelt = _respelt(facts.unjudged, _missing(judgments, facts))
+    respelt = _respelt(facts.unjudged, _missing(judgments, facts)) if facts.unjudged and coverage.missing else None
     if respelt:
         yield f"query ids may be spelt differently: `{respelt[0]}` here, `{respelt[1]}` in the judgments"
     if coverage.no_relevant == coverage.judged:
@@ -189,7 +189,7 @@ def _queries(count: int) -> str:
 
 
 def _missing(judgments: Judgments, facts: Facts) -> list[str]:
-    return [query for query, answered in zip(judgments.queries, facts.answered, strict=True) if not answered]
+    return [judgments.queries[i] for i in np.flatnonzero(~facts.answered).tolist()]
 
 
 def missing_text(judgments: Judgments, facts: Facts) -> str:

@@ -15,8 +15,6 @@ from rankeval_cli.judgments import grade_text
 from rankeval_cli.rows import offsets_of, places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from rankeval_cli.rows import BlockRows
@@ -52,7 +50,7 @@ class Digest:
         self._counts.append(np.full(len(hashes), hashlib.sha256().digest_size))
         self._items.append(np.frombuffer(b"".join(hashes), np.uint8))
 
-    def finish(self, queries: Sequence[str], order: Places) -> str:
+    def finish(self, queries: pl.Series, order: Places) -> str:
         """`sha256:...` of all that was added.
 
         queries : all ids, ascending; order : the number of each, in the order in which they were added
@@ -60,10 +58,9 @@ class Digest:
         bytes, the ids themselves, how many grades each query has, and the grades, as doubles. Where documents have ids,
         32 bytes a query stand for the grades: the sha256 of its lines (document, grade), sorted by bytes.
         """
-        digest, names = hashlib.sha256(), pl.Series(queries, dtype=pl.String)
-        digest.update(np.array([len(queries)], "<i8").data)
-        digest.update(names.str.len_bytes().to_numpy().astype("<i8").data)
-        digest.update("".join(queries).encode())
+        digest = hashlib.sha256(np.array([len(queries)], "<i8").data)
+        digest.update(queries.str.len_bytes().to_numpy().astype("<i8").data)
+        digest.update(queries.str.join("").item().encode())
         counts = np.concatenate([np.zeros(0, np.int64), *self._counts])
         digest.update(counts[order].astype("<i8").data)
         items, starts = np.concatenate([np.zeros(0, np.uint8), *self._items]), offsets_of(counts)

@@ -17,7 +17,7 @@ from rankeval_cli.judgments import grade_text
 from rankeval_cli.model import Judgments, Ordering, Ranked, Rules, Scores, Source
 from rankeval_cli.readers.weights import check_weight
 from rankeval_cli.rows import BlockRows, offsets_of
-from rankeval_cli.sorting import falling, falling_order, tied_places
+from rankeval_cli.sorting import byte_order, falling, falling_order, tied_places
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -302,18 +302,20 @@ def _offsets_of_runs(place: Places) -> Places:
 def finished(labels: Labels, every: Sequence[Scores]) -> tuple[Labels, list[Scores]]:
     """Judgments and scores once the table has been read, queries in ascending byte order."""
     noted = labels.noted
-    order = pl.Series(labels.queries, dtype=pl.String).arg_sort().to_numpy()
-    queries = [labels.queries[i] for i in order.tolist()]
+    ids = pl.Series(labels.queries, dtype=pl.String)
+    order = byte_order(ids)
+    ids = ids.gather(order)
+    queries = ids.to_list()
     weights = np.array(noted.weights)[order] if noted.weights else None
     source = replace(labels.source, rows=noted.rows)
-    digest = noted.digest.finish(queries, order)
+    digest = noted.digest.finish(ids, order)
     done = replace(labels, source=source, queries=queries, digest=digest, warnings=_warnings(noted))
     return done, [_in_order(scores, queries, order, weights) for scores in every]
 
 
 def _in_order(scores: Scores, queries: list[str], order: Places, weights: Floats | None) -> Scores:
-    shares = None if scores.shares is None else scores.shares[:, order]
-    return replace(scores, queries=queries, values=scores.values[:, order], weights=weights, shares=shares)
+    shares = None if scores.shares is None else scores.shares.take(order, axis=1)
+    return replace(scores, queries=queries, values=scores.values.take(order, axis=1), weights=weights, shares=shares)
 
 
 def _warnings(noted: Noted) -> tuple[str, ...]:

@@ -34,7 +34,8 @@ class Scorer:
 
     def __init__(self, metrics: Sequence[Metric], judgments: Judgments, rules: Rules) -> None:
         self.metrics, self.judgments, self.rules = tuple(metrics), judgments, rules
-        shape = (len(self.metrics), len(judgments.queries))
+        self.width = len(judgments.queries)  # columns in use
+        shape = (len(self.metrics), self.width)
         self.values = np.full(shape, np.nan)
         self.by_policy = np.zeros(shape, np.bool_)  # --no-relevant decided
         self.shares = np.full(shape if rules.list_weights else (0, 0), np.nan)
@@ -62,30 +63,31 @@ class Scorer:
 
     def finish(self, answered: NDArray[np.bool_]) -> Scores:
         """All values; `--missing skip` takes the unanswered queries out. answered : bool (judged queries,)"""
-        kept = answered if self.rules.missing == "skip" else np.ones(len(answered), np.bool_)
-        values, by_policy = self.values[:, : len(kept)][:, kept], self.by_policy[:, : len(kept)][:, kept]
+        kept = np.flatnonzero(answered) if self.rules.missing == "skip" else np.arange(len(answered))
+        values, by_policy = self.values.take(kept, axis=1), self.by_policy.take(kept, axis=1)
         if self.rules.absent_is_zero:
             values[:, ~answered[kept]] = 0.0
         nan_policy = self.rules.no_relevant == "nan"
         undefined = np.isnan(values) & (~by_policy | nan_policy)
+        queries = self.judgments.queries
         return Scores(
-            [query for query, keep in zip(self.judgments.queries, kept, strict=True) if keep],
+            list(queries) if len(kept) == len(queries) else [queries[i] for i in kept.tolist()],
             self.metrics,
             values,
             tuple(np.count_nonzero(undefined, axis=1).tolist()),
             tuple(nan_policy and bool(row.any()) for row in by_policy),
-            shares=self.shares[:, : len(kept)][:, kept] if self.rules.list_weights else None,
+            shares=self.shares.take(kept, axis=1) if self.rules.list_weights else None,
         )
 
     def _make_room(self, ranked: Ranked) -> None:
         """Widen the matrices for queries that were not known before (judgments that come with the run)."""
-        need, have = int(ranked.query.max(initial=-1)) + 1, self.values.shape[1]
-        if need > have:
-            room = (len(self.metrics), 2 * need - have)
-            self.values = np.concatenate((self.values, np.full(room, np.nan)), axis=1)
-            self.by_policy = np.concatenate((self.by_policy, np.zeros(room, np.bool_)), axis=1)
+        need = int(ranked.query.max(initial=-1)) + 1
+        if need > self.width:
+            self.values = _widened(self.values, self.width, need, np.nan)
+            self.by_policy = _widened(self.by_policy, self.width, need, False)
             if self.rules.list_weights:
-                self.shares = np.concatenate((self.shares, np.full(room, np.nan)), axis=1)
+                self.shares = _widened(self.shares, self.width, need, np.nan)
+            self.width = need
 
     def level(self, metric: Metric) -> float:
         """The grade from which a document is relevant for this metric."""
@@ -154,6 +156,15 @@ class Scorer:
             have = np.concatenate((have, np.array(more)))
             self.discounts[discount.key] = have
         return have
+
+
+def _widened(matrix: NDArray[Any], have: int, need: int, value: float) -> NDArray[Any]:
+    """The matrix with `value` in the columns from `have` to `need`; it doubles, and takes up memory as it is filled."""
+    if need > matrix.shape[1]:
+        old, matrix = matrix, np.empty((len(matrix), 2 * need), matrix.dtype)
+        matrix[:, :have] = old[:, :have]
+    matrix[:, have:need] = value
+    return matrix
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def digest_of(lists: dict[str, list[float]], cuts: tuple[int, ...] = ()) -> str:
         offsets = offsets_of(np.array([len(grades) for grades in block]))
         digest.add_grades(falling(np.array([grade for grades in block for grade in grades]), offsets), offsets)
     order = sorted(range(len(queries)), key=lambda place: queries[place].encode())
-    return digest.finish([queries[place] for place in order], np.array(order))
+    return digest.finish(pl.Series([queries[place] for place in order]), np.array(order))
 
 
 def twin(lists: dict[str, list[float]]) -> str:
@@ -88,8 +88,11 @@ def test_it_hashes_the_documents_where_they_have_ids() -> None:
     digest.add_documents(BlockRows(frame, np.arange(2), np.array([0, 3, 4])), np.array([1.0, 0.0, np.nan, 0.5]))
     hashes = [hashlib.sha256(lines).digest() for lines in (b"d1\t0\nd2\t1\n", b"d1\t0.5\n")]
     data = struct.pack("<qqq", 2, 1, 1) + b"ab" + struct.pack("<qq", 32, 32) + hashes[1] + hashes[0]
-    assert digest.finish(["a", "b"], np.array([1, 0])) == f"sha256:{hashlib.sha256(data).hexdigest()}"
+    assert digest.finish(pl.Series(["a", "b"]), np.array([1, 0])) == f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def test_no_query_has_a_digest_too() -> None:
-    assert Digest().finish([], np.empty(0, np.int64)) == f"sha256:{hashlib.sha256(bytes(8)).hexdigest()}"
+    assert (
+        Digest().finish(pl.Series([], dtype=pl.String), np.empty(0, np.int64))
+        == f"sha256:{hashlib.sha256(bytes(8)).hexdigest()}"
+    )

@@ -4,10 +4,11 @@ import math
 import random
 
 import numpy as np
+import polars as pl
 import pytest
 
 from rankeval_cli.rows import offsets_of
-from rankeval_cli.sorting import borders, falling, falling_order, tied_places
+from rankeval_cli.sorting import borders, byte_order, falling, falling_order, tied_places
 
 LENGTHS = {
     "one length": [4] * 6,
@@ -59,3 +60,22 @@ def test_borders_are_the_last_places_of_lists_but_the_last(lengths: list[int]) -
     offsets = offsets_of(np.array(lengths, dtype=np.int64))
     ends = {sum(lengths[: i + 1]) - 1 for i in range(len(lengths)) if lengths[i]}
     assert set(borders(offsets).tolist()) == {end for end in ends if end < sum(lengths) - 1}
+
+
+IDS = {
+    "numbers": [str(number) for number in range(2000)],
+    "eight bytes": ["abcdefgh", "abcdefg", "abcdefgi", "a", "abcdefg~", ""],
+    "more than eight bytes": ["abcdefghi", "abcdefgh", "abcdefgha", "b"],
+    "beyond ASCII": ["é", "e", "z", "\U0001f600", "\uffff", "éa", "Z"],
+    "with NUL": ["a", "a\0", "\0", "a\0\0", "b"],
+    "one": ["q"],
+    "none": [],
+}
+
+
+@pytest.mark.parametrize("ids", IDS.values(), ids=IDS)
+def test_ids_are_ordered_by_their_bytes(ids: list[str]) -> None:
+    mixed = random.Random(1).sample(ids, len(ids))
+    order = byte_order(pl.Series(mixed, dtype=pl.String))
+    assert [mixed[place] for place in order] == sorted(ids, key=str.encode)
+    assert order.dtype == np.int64
