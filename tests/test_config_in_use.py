@@ -225,6 +225,14 @@ def test_an_absent_run_names_its_key(call):
     assert (code, err.splitlines()[0]) == (2, "error: absent.txt: no such file (`runs` of rankeval.toml)")
 
 
+def test_the_drop_in_takes_no_configuration(call):
+    write("broken")
+    code, out, err = call("trec-eval -m recip_rank qrels.txt run.txt")
+    assert (code, err, out.split()) == (0, "", ["recip_rank", "all", "0.7500"])
+    _, _, err = call("trec-eval -m recip_rank absent.txt run.txt")
+    assert "of rankeval.toml" not in err
+
+
 def test_an_error_of_a_file_keeps_the_colour_that_it_asks_for(call):
     write('color = "always"\nmeasure = "x"')
     assert call("run.txt qrels.txt")[2].startswith("\x1b[1;31merror:\x1b[0m rankeval.toml: `measure`")

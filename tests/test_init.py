@@ -93,3 +93,19 @@ def test_a_folder_that_is_absent_is_told(capfd):
 def test_a_broken_configuration_does_not_keep_init_from_writing_one(capfd):
     Path("rankeval.toml").write_text("broken")
     assert run_program(["init", "--force"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("project", "file", "is_told"),
+    [
+        ("[tool.rankeval]\nseed = 1\n", "rankeval.toml", True),
+        ("[tool.rankeval]\nseed = 1\n", "other.toml", False),
+        ("[tool.ruff]\n", "rankeval.toml", False),
+        ("broken", "rankeval.toml", False),
+    ],
+)
+def test_options_that_count_no_longer_are_told(project, file, is_told, capfd):
+    Path("pyproject.toml").write_text(project)
+    assert run_program(["init", file]) == 0
+    told = "warning: pyproject.toml: [tool.rankeval] does not count beside rankeval.toml\n"
+    assert (told in capfd.readouterr().err) == is_told

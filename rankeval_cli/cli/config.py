@@ -218,7 +218,9 @@ def _is_same(path: str, other: str) -> bool:
 
 
 def load_for(words: Sequence[str]) -> Settings | None:
-    """The settings for words that Typer has not seen; raises as `load` does."""
-    from rankeval_cli.cli.words import last_value
+    """The settings for words that Typer has not seen, none for the drop-in's; raises as `load` does."""
+    from rankeval_cli.cli.words import RAW_COMMAND, last_value
 
+    if words[:1] == [RAW_COMMAND]:
+        return None
     return load(NO_FILE if "--no-config" in words else last_value(words, "--config"))

@@ -7,12 +7,13 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
-from rankeval_cli.cli.config import OWN_FILE, RUNS
-from rankeval_cli.errors import ExitCode, OutputError
+from rankeval_cli.cli.config import OWN_FILE, PROJECT_FILE, RUNS, load
+from rankeval_cli.errors import ExitCode, OutputError, RankevalError
 
 if TYPE_CHECKING:
     from rankeval_cli.cli.keys import Key
@@ -31,13 +32,27 @@ def init(
 ) -> int:
     """Write a configuration file with every key, its default and what it means."""
     from rankeval_cli.report.output import write_text
+    from rankeval_cli.report.terminal import print_warnings
 
     if os.path.lexists(file) and not force:
         raise OutputError("exists already", file, "add --force to replace it, or name another file")
     write_text(file, "".join(f"{line}\n" for line in lines()))
     if sys.stderr is not None:
         print(f"{file}: written; remove the # before a key to set it", file=sys.stderr)
+    if hidden := _hidden_by(file):
+        print_warnings([f"{hidden}: [tool.rankeval] does not count beside {OWN_FILE}"])
     return ExitCode.OK
+
+
+def _hidden_by(file: str) -> str | None:
+    """The project file whose options this file puts out of force."""
+    project = os.path.join(os.path.dirname(file), PROJECT_FILE)
+    if os.path.basename(file) != OWN_FILE or not os.path.isfile(project):
+        return None
+    with suppress(RankevalError):
+        load(project)
+        return project
+    return None
 
 
 def lines() -> Iterator[str]:
