@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import rankeval_cli
+from rankeval_cli.comparing import Comparing, check_comparing, compared
 from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.gates import Gate, decide
 from rankeval_cli.measures.spec import Metric
@@ -43,6 +44,7 @@ class Request:
     given : names of the rules that the user gave; the others may follow from a preset, and from what is read
     weights : query -> weight, or another object that holds them; `rules.weights` is a path, or what to call the object
     tie_report : say of each measure how far it depends on the order of tied documents
+    compare : how the runs are compared with each other; None when they are not
     """
 
     runs: tuple[Any, ...]
@@ -55,6 +57,7 @@ class Request:
     given: frozenset[str] = frozenset()
     weights: Any = None
     tie_report: bool = False
+    compare: Comparing | None = None
 
 
 def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Report:
@@ -68,6 +71,8 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     if not request.runs:
         raise UsageError("there is no run to score", hint="give one run or more")
     check_ties(_with_gates(request.metrics, request.gates), request.rules)
+    if request.compare is not None:
+        check_comparing(request.compare, request.runs, request.metrics, request.rules)
     if request.qrels is None:
         return _evaluate_labelled(request, show)
     names = names_of(request.runs)
@@ -89,7 +94,8 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
         warnings += noticed
     check_columns(request.run_options, request.qrels_options)
     warnings = [*_spelling_warnings(request), *warnings]
-    return _report(rules, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
+    report = _report(rules, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
+    return report if request.compare is None else compared(report, request.compare)
 
 
 def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
@@ -236,7 +242,7 @@ def _score_run(
     from rankeval_cli.align import Aligner
 
     make = partial(Aligner, table, judgments, plan.rules, cutoff_of(plan.metrics), exclude, plan.orderings)
-    check = partial(_check_run, table, judgments, plan.rules)
+    check = partial(check_run, table, judgments, plan.rules)
     facts, every = score_parts(table, judgments, plan.every_part, make, check, progress=progress)
     return facts, [weighed(scores, judgments, weights, plan.rules) for scores in every]
 
@@ -299,16 +305,20 @@ def score_parts(
     check : raises what is wrong with the run as a whole, once it has been read
     watch : is given every block of rankings, those of unanswered queries last; begins anew when the run is read again
     """
+    from rankeval_cli.readers.ahead import Counted
     from rankeval_cli.readers.blocks import Ungrouped, gathered, grouped
     from rankeval_cli.scoring import Scorer
 
+    counted = Counted(table.size_bytes, progress or (lambda count: None))
+
     def read(blocks: Iterator[Block]) -> tuple[Facts, list[Scores]]:
         aligner = make_aligner()
-        return _pass(blocks, aligner, [Scorer(part.metrics, judgments, part.rules) for part in parts], check, watch)
+        scorers = [Scorer(part.metrics, judgments, part.rules, counted.share) for part in parts]
+        return _pass(blocks, aligner, scorers, check, watch)
 
     with suppress(Ungrouped):
-        return read(grouped(table, progress))
-    return read(gathered(table, progress))
+        return read(grouped(table, counted))
+    return read(gathered(table, counted))
 
 
 def _pass(
@@ -341,7 +351,8 @@ def _pass(
     return aligner.facts, [scorer.finish(aligner.facts.answered) for scorer in scorers]
 
 
-def _check_run(table: Table, judgments: Judgments, rules: Rules, facts: Facts) -> None:
+def check_run(table: Table, judgments: Judgments, rules: Rules, facts: Facts) -> None:
+    """Raise InputError for a run without results, without a judged query, or without all under `--missing error`."""
     if not facts.rows:
         raise InputError("is empty: no results", table.path, "check that the retrieval wrote its results")
     if not facts.answered.any():

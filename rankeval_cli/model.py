@@ -37,6 +37,8 @@ Duplicates = Literal["error", "first", "best"]
 QrelsDuplicates = Literal["error", "max", "mean", "first"]
 Aggregate = Literal["mean", "median", "min", "max"]
 IntervalMethod = Literal["auto", "t", "bootstrap", "bca", "wilson", "none"]
+Direction = Literal["higher", "lower", "none"]
+Family = Literal["measure", "all"]
 
 
 @dataclass(frozen=True)
@@ -368,6 +370,78 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Comparison:
+    """One measure of a run and its base, over the queries that have a value in both.
+
+    base, run : names of the runs
+    base_value, value : their means over these queries, of counts too; weighted where queries have weights
+    diff : value - base_value; relative : diff / |base_value|, None where that is 0
+    ci_low, ci_high, ci_method, ci_note : the interval of diff, or why there is none
+    p_value : two-sided; None where the test has no answer, which `note` explains
+    p_adjusted : corrected for the other comparisons of its family; significant : whether it is at most `alpha`
+    better : whether diff is an improvement; None where there is no difference, where neither direction of the measure
+        is better, and where a test of ranks or signs says the opposite of the mean
+    effect : diff / standard deviation of the differences; None without spread
+    wins, ties, losses : queries where the run is better, equal to within 1e-9, worse; higher is better here where the
+        measure has no direction
+    undefined : queries left out, because a run has no value or the query no weight
+    resamples : those behind the p-value; None where it is exact or in closed form
+    correction : the name of the test where that allows for all pairs of runs itself
+    family : `measure` when p-values are corrected over the pairs of a measure, `all` over those of all measures
+    """
+
+    base: str
+    run: str
+    measure: str
+    canonical: str
+    direction: Direction
+    base_value: float | None
+    value: float | None
+    diff: float | None
+    relative: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p_value: float | None
+    p_adjusted: float | None
+    significant: bool
+    better: bool | None
+    effect: float | None
+    wins: int
+    ties: int
+    losses: int
+    queries: int
+    undefined: int
+    test: str
+    correction: str
+    family: Family
+    alpha: float
+    resamples: int | None
+    ci_method: str | None
+    ci_note: str | None
+    note: str | None
+
+
+@dataclass(frozen=True)
+class Anova:
+    """The analysis of variance of one measure over all runs, query plus run, over the queries that all have a value in.
+
+    f, p_value : of the hypothesis that all runs have the same mean; None where there is none, as `note` says
+    runs_df, error_df : degrees of freedom of the runs and of the residuals
+    error : mean square of the residuals
+    """
+
+    measure: str
+    canonical: str
+    f: float | None
+    p_value: float | None
+    runs_df: int
+    error_df: int
+    error: float | None
+    queries: int
+    note: str | None
+
+
+@dataclass(frozen=True)
 class RunReport:
     """Everything about one run.
 
@@ -391,7 +465,9 @@ class RunReport:
 class Report:
     """All that one evaluation shows; reporters render it and the exit code comes from it.
 
+    comparisons : by measure, then by pair of runs
     config : path of the file that options were taken from; None where there was none
+    anova : one entry a measure where more than two runs are compared
     """
 
     version: str
@@ -401,16 +477,20 @@ class Report:
     judged_queries: int
     runs: tuple[RunReport, ...]
     gates: tuple[Verdict, ...] = ()
-    comparisons: tuple[Any, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
     warnings: tuple[str, ...] = ()
     config: str | None = None
+    anova: tuple[Anova, ...] = ()
 
     def __repr__(self) -> str:
-        """A line a run with its means, for notebooks; the fields hold the values of every query."""
+        """A line a run with its means and one a comparison, for notebooks; fields hold the values of every query."""
         lines = [f"Report: judged queries {self.judged_queries:,}, warnings {len(self.warnings)}"]
         for run in self.runs:
             means = (f"{found.measure} {'-' if found.value is None else f'{found.value:.4f}'}" for found in run.results)
             lines.append(f"  {run.name!r}: {', '.join(means)}")
+        for found in self.comparisons:
+            diff, p_value = ("-" if x is None else f"{x:.4g}" for x in (found.diff, found.p_adjusted))
+            lines.append(f"  {found.run!r} against {found.base!r}: {found.measure} {diff} (p {p_value})")
         return "\n".join(lines)
 
     def __getitem__(self, measure: str) -> float:
@@ -448,7 +528,8 @@ class Report:
             "rules": self.rules.to_dict(),
             "qrels": {**qrels, "queries": self.judged_queries, "digest": self.digest},
             "runs": [_run_dict(run, per_query) for run in self.runs],
-            "comparisons": list(self.comparisons),
+            "comparisons": [asdict(comparison) for comparison in self.comparisons],
+            "anova": [asdict(anova) for anova in self.anova],
             "gates": [asdict(verdict) for verdict in self.gates],
             "warnings": list(self.warnings),
         }

@@ -47,6 +47,7 @@ class Outcome:
     """What a test says of one sample.
 
     p_value : two-sided; None where the test has no answer, which `note` explains
+    note : also what to know about a p-value
     resamples : random resamples behind it; None where it is exact or in closed form
     interval : that of the mean difference which inverts the test; None where the t interval is to stand there
     """

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import UsageError, did_you_mean
+from rankeval_cli.inference.attainable import Least, of_resamples, of_signs, of_t
 from rankeval_cli.inference.differences import (
     CONSTANT,
     IDENTICAL,
@@ -43,6 +44,7 @@ class PairedTest:
     description : what it compares, and when to use it, in a sentence or two
     decide : the function of the samples of one pair, all measures at once; None for the test that looks at all runs
         together (`families.tukey`): its p-values hold for all pairs of a measure, and are never corrected again
+    least : the smallest p-value that it could give, for queries that count alike
     aliases : other names that mean this, as other tools write them
     interval : the method of the interval beside it
     takes_weights : whether queries may have weights
@@ -54,6 +56,7 @@ class PairedTest:
     description: str
     source: str
     decide: Decide | None
+    least: Least
     aliases: tuple[str, ...] = ()
     interval: str = "t"
     takes_weights: bool = True
@@ -75,6 +78,7 @@ class PairedResult:
     ci_low, ci_high, ci_method, ci_note : the interval of diff, clipped to what is possible; None, with the reason
     p_value : two-sided; None where the test has no answer, which `note` explains
     resamples : random resamples behind the p-value; None where it is exact or in closed form
+    note : also says where a p-value needs no test, and where the test is not for the side that the mean is for
     effect : diff / standard deviation of the differences (Cohen's d for pairs); None without spread
     wins, ties, losses : queries where b is higher, equal (to within 1e-9), lower
     queries : those compared
@@ -217,6 +221,7 @@ TESTS: tuple[PairedTest, ...] = (
         "queries it is as good as the others, also for measures that are far from normal.",
         "Student 1908; Smucker et al. 2007; Urbano et al. 2019",
         t_test,
+        of_t,
         aliases=("t-test", "ttest", "student"),
     ),
     PairedTest(
@@ -226,6 +231,7 @@ TESTS: tuple[PairedTest, ...] = (
         "about their distribution; exact when few queries differ.",
         "Fisher 1935; Smucker et al. 2007; Phipson & Smyth 2010",
         sign_flip_test,
+        of_signs,
         aliases=("randomisation", "permutation", "sign-flip", "fisher"),
         is_random=True,
     ),
@@ -235,6 +241,7 @@ TESTS: tuple[PairedTest, ...] = (
         "Resamples the queries; beside it stands the bootstrap-t interval of the same resamples.",
         "Efron & Tibshirani 1993, 16.4; Sakai 2006",
         bootstrap_test,
+        of_resamples,
         interval="bootstrap-t",
         is_random=True,
     ),
@@ -245,6 +252,7 @@ TESTS: tuple[PairedTest, ...] = (
         "the other way. Queries without a difference are dropped.",
         "Wilcoxon 1945",
         wilcoxon_test,
+        of_signs,
         aliases=("signed-rank",),
         takes_weights=False,
     ),
@@ -254,6 +262,7 @@ TESTS: tuple[PairedTest, ...] = (
         "Compares the number of wins and losses, not the mean. Queries without a difference are dropped.",
         "Arbuthnot 1710",
         sign_test,
+        of_signs,
         aliases=("sign-test", "binomial"),
         takes_weights=False,
     ),
@@ -264,6 +273,7 @@ TESTS: tuple[PairedTest, ...] = (
         "of them, so none of them is corrected again.",
         "Carterette 2012",
         None,
+        of_resamples,
         aliases=("tukey-hsd", "hsd"),
         interval="tukey",
         is_random=True,

@@ -12,12 +12,23 @@ from rankeval_cli.inference.tails import binomial_tail, normal_tails
 # As SciPy's `wilcoxon` decides: up to here the exact distribution, without and with ties among the ranks.
 EXACT_UP_TO = 50
 EXACT_WITH_TIES_UP_TO = 13
+AGAINST_MEAN = "the mean moved the other way than the test says"
 DIGIT_BITS = 64  # of a count of sign patterns, at most 2^50
 
 
 def sign_test(samples: Sequence[Sample], procedure: Procedure) -> list[Outcome]:
     """Two-sided p-values of as many wins as losses, from fair coins; ties are dropped. Source: Arbuthnot 1710."""
-    return [Outcome(min(1.0, 2.0 * binomial_tail(min(s.wins, s.losses), s.differing))) for s in samples]
+    return [_sign_test(sample) for sample in samples]
+
+
+def _sign_test(sample: Sample) -> Outcome:
+    p_value = min(1.0, 2.0 * binomial_tail(min(sample.wins, sample.losses), sample.differing))
+    return Outcome(p_value, _disagreement(sample, sample.wins - sample.losses))
+
+
+def _disagreement(sample: Sample, lead: float) -> str | None:
+    """What to know where the test leans one way and the mean the other; lead : above 0 where it is for b."""
+    return AGAINST_MEAN if lead * sample.mean < 0.0 and abs(sample.mean) > TIE else None
 
 
 def wilcoxon_test(samples: Sequence[Sample], procedure: Procedure) -> list[Outcome]:
@@ -28,11 +39,15 @@ def wilcoxon_test(samples: Sequence[Sample], procedure: Procedure) -> list[Outco
     are not 0, apart from sizes that are equal but for rounding, which SciPy ranks apart.
     Source: Wilcoxon 1945.
     """
-    return [Outcome(_signed_ranks([value for value in sample.values if abs(value) > TIE])) for sample in samples]
+    found = []
+    for sample in samples:
+        p_value, lead = _signed_ranks([value for value in sample.values if abs(value) > TIE])
+        found.append(Outcome(p_value, _disagreement(sample, lead)))
+    return found
 
 
-def _signed_ranks(values: Sequence[float]) -> float:
-    """The p-value of differences of which none is 0."""
+def _signed_ranks(values: Sequence[float]) -> tuple[float, int]:
+    """The p-value of differences of which none is 0, and by how much the ranks of the positive ones outweigh."""
     n = len(values)
     ordered = sorted(values, key=abs)
     doubled, groups = _doubled_ranks([abs(value) for value in ordered])
@@ -40,9 +55,9 @@ def _signed_ranks(values: Sequence[float]) -> float:
     whole = n * (n + 1)
     if n <= (EXACT_UP_TO if len(groups) == n else EXACT_WITH_TIES_UP_TO):
         below = _patterns_up_to(min(positive, whole - positive), tuple(doubled))
-        return min(1.0, below / (1 << (n - 1)))
+        return min(1.0, below / (1 << (n - 1))), 2 * positive - whole
     variance = (n * (n + 1) * (2 * n + 1) - sum(size**3 - size for size in groups) / 2) / 24
-    return normal_tails((positive - whole / 2) / 2 / math.sqrt(variance))
+    return normal_tails((positive - whole / 2) / 2 / math.sqrt(variance)), 2 * positive - whole
 
 
 def _doubled_ranks(sizes: Sequence[float]) -> tuple[list[int], list[int]]:
