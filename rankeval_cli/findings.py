@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rankeval_cli.model import Coverage
+
 Status = Literal["judged", "pooled", "unjudged"]
 
 
@@ -92,3 +94,56 @@ class Explanation:
     rules: Mapping[str, Any]
     rankings: tuple[QueryRanking, ...]
     warnings: tuple[str, ...] = ()
+
+
+Severity = Literal["error", "warning"]
+FileRole = Literal["run", "judgments", "labelled table"]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with one file, or suspicious in it.
+
+    places : (where, what) of the first SHOWN_PROBLEMS of a kind; where is `path:line`, or the path alone
+    total : how many there are
+    """
+
+    severity: Severity
+    file: str
+    places: tuple[tuple[str, str], ...]
+    total: int = 1
+    hint: str | None = None
+
+
+@dataclass(frozen=True)
+class CheckedFile:
+    """What was found in one file.
+
+    format : the layout, None where none fits
+    rows : those that can be read
+    queries : judged queries, or queries of a labelled table; None for runs
+    is_whole : it was read to its end; else a problem stopped the reader, and there may be more behind it
+    coverage : of a run that was compared with judgments
+    """
+
+    name: str
+    path: str
+    role: FileRole
+    format: str | None = None
+    tag: str | None = None
+    rows: int = 0
+    queries: int | None = None
+    is_whole: bool = False
+    coverage: Coverage | None = None
+
+
+@dataclass(frozen=True)
+class Checked:
+    """All files, in the order of the command line, and all problems, by file."""
+
+    files: tuple[CheckedFile, ...]
+    problems: tuple[Problem, ...]
+
+    def count(self, severity: Severity) -> int:
+        """How many problems there are; every row of a kind is one."""
+        return sum(problem.total for problem in self.problems if problem.severity == severity)

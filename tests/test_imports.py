@@ -23,7 +23,7 @@ HEAVY = ("numba", "numpy", "polars", "pyarrow", "rich", "scipy")
 PLACES = {
     "errors": 0,
     "model": 1,
-    "findings": 1,
+    "findings": 2,
     "measures": 2,
     "readers": 2,
     "inference": 2,
@@ -49,6 +49,7 @@ PLACES = {
     "cuts": 8,
     "tracing": 8,
     "explain": 9,
+    "checking": 9,
     "checking": 9,
     "__init__": 9,
     "assessments": 9,

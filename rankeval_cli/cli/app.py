@@ -8,6 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rankeval_cli.cli.check import check
 from rankeval_cli.cli.evaluate import evaluate
 from rankeval_cli.cli.explain import explain
 from rankeval_cli.cli.init import init
@@ -71,6 +72,7 @@ def app() -> Callable[..., Any]:
     commands.callback()(_group)
     commands.command("evaluate", cls=SectionedCommand, context_settings=HELP)(evaluate)
     commands.command("explain", cls=SectionedCommand, context_settings=HELP)(explain)
+    commands.command("check", cls=SectionedCommand, context_settings=HELP)(check)
     commands.command("measures", context_settings=HELP)(measures)
     commands.command("formats", context_settings=HELP)(formats)
     commands.command("presets", context_settings=HELP)(presets)

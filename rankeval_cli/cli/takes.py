@@ -33,17 +33,10 @@ def takes(*records: type[Any], arguments: Any = Files, without: Collection[str] 
             paths, given = _configured(files or [], values, _given(context, values), every, arguments is Files)
             return command(paths, given, *(filled(record, values) for record in records))
 
-        parameters = [
-            inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context),
-            _parameter("files", arguments, None),
-        ]
-        for record in every:
-            hints = get_type_hints(record, include_extras=True)
-            parameters += [
-                _parameter(option.name, hints[option.name], _default(option))
-                for option in fields(record)
-                if option.name not in without
-            ]
+        context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context)
+        options = {option.name: option for record in every for option in _parameters(record)}  # shared names are one
+        parameters = [context, _parameter("files", arguments, None)]
+        parameters += [option for name, option in options.items() if name not in without]
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         call.__doc__ = command.__doc__
@@ -72,6 +65,11 @@ def _configured(
     applied = {name: value for name, value in own.items() if name in values and name not in given}
     values.update(applied)
     return config.paths_of(settings, paths, applied, takes_runs), given | applied.keys()
+
+
+def _parameters(record: type[Any]) -> list[inspect.Parameter]:
+    hints = get_type_hints(record, include_extras=True)
+    return [_parameter(option.name, hints[option.name], _default(option)) for option in fields(record)]
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -15,6 +15,7 @@ from rankeval_cli.errors import InputError
 from rankeval_cli.readers.columns import Columns
 from rankeval_cli.readers.delimited import Header, OpenQuote, Place, count, count_records, has_lone_return, records
 from rankeval_cli.readers.ids import id_complaint
+from rankeval_cli.readers.problems import Problems, leave_out
 from rankeval_cli.readers.streams import UTF8_MARK
 from rankeval_cli.readers.values import Reading, floats, parse_value, value_complaint, whole_rank, whole_ranks
 
@@ -53,19 +54,22 @@ class Text:
     is_last: bool
 
 
-def cells_of(text: Text, place: Place) -> Iterator[tuple[int, list[str]]]:
+def cells_of(text: Text, place: Place, problems: Problems | None = None) -> Iterator[tuple[int, list[str]]]:
     """The whole records of a text, each with the number of its first line and as many fields as the header.
 
     place : how far the records that were given reach
-    Raises InputError naming the line.
+    Raises InputError naming the line, unless problems are collected.
     """
     header, width = text.layout.header, text.layout.width
+    every = records(text.data, text.first_line, header.separator, text.path, place, header.is_padded, problems)
     try:
-        for line, cells in records(text.data, text.first_line, header.separator, text.path, place, header.is_padded):
+        for line, cells in every:
             if len(cells) != width:
                 fields = "1 field" if len(cells) == 1 else f"{len(cells):,} fields"
                 hint = "quote a field that holds the separator" if len(cells) > width else "complete the line"
-                raise InputError(f"{fields} where the header has {width:,}", f"{text.path}:{line}", hint)
+                what = f"{fields} where the header has {width:,}"
+                leave_out(InputError(what, f"{text.path}:{line}", hint), problems)
+                continue
             yield line, cells
     except OpenQuote:
         if text.is_last:
@@ -73,24 +77,21 @@ def cells_of(text: Text, place: Place) -> Iterator[tuple[int, list[str]]]:
 
 
 def exact(text: Text, reading: Reading, place: Place) -> pl.DataFrame:
-    """The rows of a text, one record after the other; InputError names the line."""
+    """The rows of a text, one record after the other; InputError names the line, unless problems are collected."""
     import polars as pl
 
-    columns, at = text.layout.columns, text.layout.at
-    doc = str(columns.doc)  # runs and judgments have one
+    columns, problems = text.layout.columns, reading.options.problems
     queries, docs, values, ranks = [], [], [], []
-    for line, cells in cells_of(text, place):
-        where = f"{text.path}:{line}"
-        queries.append(_id(cells[at(columns.query)], columns.query, where))
-        docs.append(_id(cells[at(doc)], doc, where))
-        rank = None if columns.rank is None else whole_rank(cells[at(columns.rank)])
+    for line, cells in cells_of(text, place, problems):
+        try:
+            query, doc, value, rank = _row(cells, text.layout, reading, f"{text.path}:{line}")
+        except InputError as error:
+            leave_out(error, problems)
+            continue
+        queries.append(query)
+        docs.append(doc)
+        values.append(value)
         ranks.append(rank)
-        if columns.value is not None:
-            values.append(_value(cells[at(columns.value)], reading, where))
-        elif columns.rank is not None:
-            values.append(_score_of_rank(rank, cells[at(columns.rank)], where))
-        else:
-            values.append(1.0)
     found = {
         "query": pl.Series(queries, dtype=pl.String),
         "doc": pl.Series(docs, dtype=pl.String),
@@ -99,6 +100,19 @@ def exact(text: Text, reading: Reading, place: Place) -> pl.DataFrame:
     if columns.rank is not None:
         found["rank"] = pl.Series(ranks, dtype=pl.Int64)
     return pl.DataFrame(found)
+
+
+def _row(cells: list[str], layout: Layout, reading: Reading, where: str) -> tuple[str, str, float, int | None]:
+    columns, at = layout.columns, layout.at
+    doc_column = str(columns.doc)  # runs and judgments have one
+    query = _id(cells[at(columns.query)], columns.query, where)
+    doc = _id(cells[at(doc_column)], doc_column, where)
+    rank = None if columns.rank is None else whole_rank(cells[at(columns.rank)])
+    if columns.value is not None:
+        value = _value(cells[at(columns.value)], reading, where)
+    else:
+        value = 1.0 if columns.rank is None else _score_of_rank(rank, cells[at(columns.rank)], where)
+    return query, doc, value, rank
 
 
 def _id(text: str, column: str, where: str) -> str:

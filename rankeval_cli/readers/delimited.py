@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import InputError
+from rankeval_cli.readers.problems import Problems, leave_out
 from rankeval_cli.readers.streams import UTF8_HINT
 
 if TYPE_CHECKING:
@@ -66,24 +67,35 @@ def read_header(data: bytes, separator: str, where: str) -> Header:
 
 
 def records(
-    data: bytes, first_line: int, separator: str, where: str, place: Place | None = None, is_padded: bool = False
+    data: bytes,
+    first_line: int,
+    separator: str,
+    where: str,
+    place: Place | None = None,
+    is_padded: bool = False,
+    problems: Problems | None = None,
 ) -> Iterator[tuple[int, list[str]]]:
     """The records of a text, each with the number of its first line; blank lines are passed over.
 
     Quotes enclose a field or are text: `a"b` is a field, `"a"b` is none. Raises InputError naming the line, and
-    OpenQuote when the text ends in a quoted field; `place` then tells where that field's record begins.
+    OpenQuote when the text ends in a quoted field; `place` then tells where that field's record begins. Where problems
+    are collected, a malformed record is left out, and only OpenQuote is raised.
     """
     csv.field_size_limit(LONGEST_RECORD)
     place = place or Place()
     taken = Place()
-    lines = _lines(data, first_line, where, taken)
+    lines = _lines(data, first_line, where, taken, problems)
     reader = csv.reader(lines, delimiter=separator, strict=True, skipinitialspace=is_padded)
     while True:
         line = first_line + place.num_lines
         try:
             cells = next(reader, None)
         except csv.Error as problem:
-            raise _malformed(problem, f"{where}:{line}") from None
+            error = _malformed(problem, f"{where}:{line}")
+            if isinstance(error, OpenQuote):
+                raise error from None
+            leave_out(error, problems)
+            cells = []
         if cells is None:
             return
         place.size_bytes, place.num_lines = taken.size_bytes, taken.num_lines
@@ -91,7 +103,7 @@ def records(
             yield line, cells
 
 
-def _lines(data: bytes, first_line: int, where: str, taken: Place) -> Iterator[str]:
+def _lines(data: bytes, first_line: int, where: str, taken: Place, problems: Problems | None = None) -> Iterator[str]:
     start = 0
     while start < len(data):
         stop = data.find(b"\n", start) + 1 or len(data)
@@ -100,7 +112,8 @@ def _lines(data: bytes, first_line: int, where: str, taken: Place) -> Iterator[s
         except UnicodeDecodeError as problem:
             line = first_line + taken.num_lines
             what = f"byte 0x{data[start + problem.start]:02x} at column {problem.start + 1} is not valid UTF-8"
-            raise InputError(what, f"{where}:{line}", UTF8_HINT) from None
+            leave_out(InputError(what, f"{where}:{line}", UTF8_HINT), problems)
+            text = "\n"
         taken.size_bytes, taken.num_lines = stop, taken.num_lines + 1
         yield text
         start = stop

@@ -12,6 +12,7 @@ from rankeval_cli.errors import UsageError
 if TYPE_CHECKING:
     import polars as pl
 
+    from rankeval_cli.readers.problems import Problems
     from rankeval_cli.readers.source import Input
 
 Role = Literal["run", "qrels", "labelled", "weights"]  # labelled: run and judgments in one; weights: of queries
@@ -41,6 +42,7 @@ class ReadOptions:
     beside : the judgments' input when a run is opened, for layouts whose runs have no ids of their own (LETOR)
     ignore_label : rows of a labelled table that have this label are left out
     item_weights : rows of a labelled table have weights, if it has a column for them; those of weight 0 are left out
+    problems : collects malformed rows of text, CSV and JSON, which are then left out; None to raise the first
     """
 
     format: str | None = None
@@ -50,6 +52,7 @@ class ReadOptions:
     beside: Input | None = None
     ignore_label: float | None = None
     item_weights: bool = False
+    problems: Problems | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.format, (str, NoneType)):

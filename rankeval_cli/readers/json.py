@@ -29,6 +29,7 @@ from rankeval_cli.readers.nested import (
     places_of,
     rankings,
 )
+from rankeval_cli.readers.problems import leave_out
 from rankeval_cli.readers.recordframes import first_layout, frames_of_records, weights_by_query
 from rankeval_cli.readers.records import RECORD_HINT, RecordLayout, is_record, record_layout, record_piece
 from rankeval_cli.readers.values import Reading
@@ -166,7 +167,12 @@ def _entries(entries: list[Any], reading: Reading, where: str, has_rank: bool) -
                 raise InputError("has ranks where the parts before have none, or the reverse", place)
         if layout is None:
             raise InputError(f"is {named(record)}, not an object", place, RECORD_HINT)
-        yield record_piece(record, layout, reading, entry, place)
+        try:
+            piece = record_piece(record, layout, reading, entry, place)
+        except InputError as error:
+            leave_out(error, reading.options.problems)
+            continue
+        yield piece
 
 
 def _mteb(document: Mapping[str, Any], where: str) -> tuple[Any, str]:

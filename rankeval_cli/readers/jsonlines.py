@@ -21,6 +21,7 @@ from rankeval_cli.readers.nested import (
     places_of,
     rankings,
 )
+from rankeval_cli.readers.problems import leave_out
 from rankeval_cli.readers.recordframes import first_layout, frames_of_records
 from rankeval_cli.readers.records import RECORD_HINT, RecordLayout, is_record, record_layout, record_piece
 from rankeval_cli.readers.values import Reading
@@ -93,14 +94,20 @@ class JsonLinesTable:
 
     def _pieces(self, path: str, numbered: Iterator[tuple[int, bytes]], reading: Reading) -> Iterator[Piece]:
         for number, line in numbered:
-            place = f"{path}:{number}"
-            record = parse(line, path, number)
-            if self.layout is not None:
-                yield record_piece(record, self.layout, reading, number, place)
-            elif is_object(record):
-                yield from rankings(items(record), reading, place, number)
-            else:
-                raise InputError(f"is {named(record)}, not an object", place, SHAPE_HINT)
+            try:
+                yield from self._pieces_of_line(path, number, line, reading)
+            except InputError as error:
+                leave_out(error, reading.options.problems)
+
+    def _pieces_of_line(self, path: str, number: int, line: bytes, reading: Reading) -> Iterator[Piece]:
+        place = f"{path}:{number}"
+        record = parse(line, path, number)
+        if self.layout is not None:
+            yield record_piece(record, self.layout, reading, number, place)
+        elif is_object(record):
+            yield from rankings(items(record), reading, place, number)
+        else:
+            raise InputError(f"is {named(record)}, not an object", place, SHAPE_HINT)
 
 
 def _line(path: str, piece: Piece, i: int) -> str:

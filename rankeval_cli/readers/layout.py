@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rankeval_cli.readers.format import Role
+from rankeval_cli.readers.problems import Problems
 
 BLANKS = b" \t\r\v\f"
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -82,6 +83,7 @@ class Plan:
     grade_map : word -> grade
     has_whole_grades : the fast path leaves any grade but a whole number to the line reader
     tabs_only : the fast path takes data with tabs and no other blank alone, since others separate fields too
+    problems : where malformed lines are collected, which are then left out; None to raise the first
     """
 
     layout: Layout
@@ -89,6 +91,7 @@ class Plan:
     grade_map: Mapping[str, float] | None = None
     has_whole_grades: bool = False
     tabs_only: bool = False
+    problems: Problems | None = None
 
 
 def split(line: bytes, separator: bytes | None) -> list[bytes]:

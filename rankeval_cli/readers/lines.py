@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankeval_cli.errors import InputError
 from rankeval_cli.readers.layout import TREC_RUN, Layout, Plan, split, whole
+from rankeval_cli.readers.problems import leave_out
 from rankeval_cli.readers.streams import UTF8_HINT
 from rankeval_cli.readers.values import parse_number, value_complaint
 
@@ -66,7 +67,7 @@ def read_lines(data: bytes, where: str, first_line: int, plan: Plan, noted: Note
     """The rows of some whole lines, in order.
 
     where : the file as messages name it
-    Raises InputError naming the physical line, the value and what was expected.
+    Raises InputError naming the physical line, the value and what was expected, unless the plan collects problems.
     """
     lines = data.split(b"\n")
     if not lines[-1]:
@@ -82,7 +83,8 @@ def read_lines(data: bytes, where: str, first_line: int, plan: Plan, noted: Note
             row = _row(line, fields, number, plan)
         except InputError as error:
             error.where = f"{where}:{number}"
-            raise
+            leave_out(error, plan.problems)
+            continue
         yield row
 
 

@@ -6,14 +6,17 @@ Everything here is one `Piece` after the other: a query with some documents, the
 from __future__ import annotations
 
 import json
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers.ids import id_complaint, id_text
-from rankeval_cli.readers.values import Reading, number, value_complaint
+from rankeval_cli.readers.problems import leave_out
+from rankeval_cli.readers.values import Reading, Tally, number, value_complaint
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,18 +82,25 @@ def rankings(entries: Iterable[tuple[Any, Any]], reading: Reading, path: str, nu
     """
     first: Kind | None = None
     for key, held in entries:
-        query = checked_id(key, partial(key_path, path, key), "the query id")
-        kind = kind_of(held)
-        if kind is None and not (is_list(held) or is_object(held)):
-            what = f"holds {named(held)}, not documents"
-            raise InputError(what, key_path(path, key), SHAPE_HINT)
-        if kind is not None:
+        try:
+            query = checked_id(key, partial(key_path, path, key), "the query id")
+            kind = kind_of(held)
+            _check_held(held, kind, first, key_path(path, key))
+            if kind is None:
+                continue
             first = first or kind
-            if (kind == "ranks") != (first == "ranks"):
-                raise InputError(
-                    "holds documents in another way than the queries before it", key_path(path, key), SHAPE_HINT
-                )
-            yield ranking(query, held, kind, reading, key_path(path, key))._replace(number=number)
+            piece = ranking(query, held, kind, reading, key_path(path, key))
+        except InputError as error:
+            leave_out(error, reading.options.problems)
+            continue
+        yield piece._replace(number=number)
+
+
+def _check_held(held: Any, kind: Kind | None, first: Kind | None, place: str) -> None:
+    if kind is None and not (is_list(held) or is_object(held)):
+        raise InputError(f"holds {named(held)}, not documents", place, SHAPE_HINT)
+    if kind is not None and first is not None and (kind == "ranks") != (first == "ranks"):
+        raise InputError("holds documents in another way than the queries before it", place, SHAPE_HINT)
 
 
 def ranking(query: str, held: Any, kind: Kind, reading: Reading, path: str) -> Piece:
@@ -169,7 +179,7 @@ def frames_of(pieces: Iterable[Piece], reading: Reading, has_rank: bool, place: 
     """
     held: list[Piece] = []
     num_rows = 0
-    for piece in pieces:
+    for piece in pieces if reading.options.problems is None else _sound(pieces, reading, place):
         held.append(piece)
         num_rows += len(piece.docs)
         if num_rows >= FRAME_ROWS:
@@ -177,6 +187,19 @@ def frames_of(pieces: Iterable[Piece], reading: Reading, has_rank: bool, place: 
             held, num_rows = [], 0
     if num_rows:
         yield _frame(held, reading, has_rank, place)
+
+
+def _sound(pieces: Iterable[Piece], reading: Reading, place: Place) -> Iterator[Piece]:
+    """The pieces that make a frame; what is wrong with others is collected."""
+    for piece in pieces:
+        is_plain = piece.query.isascii() and all(map(str.isascii, piece.docs))
+        if not (is_plain and all(map(math.isfinite, piece.values))):
+            try:
+                _frame([piece], replace(reading, tally=Tally()), False, place)
+            except InputError as error:
+                leave_out(error, reading.options.problems)
+                continue
+        yield piece
 
 
 def _frame(pieces: list[Piece], reading: Reading, has_rank: bool, place: Place) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from rankeval_cli.readers.columns import NEEDED, choose, recognised
 from rankeval_cli.readers.delimited import NEWLINE, Place, count, headers_by_separator, read_header
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.frames import shape
+from rankeval_cli.readers.problems import Problems
 from rankeval_cli.readers.values import Reading, parse_number
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _places(query: str, doc: str, text: Text) -> tuple[list[str], Place]:
     ids = text.layout.at(columns.query), text.layout.at(str(columns.doc))
     found = [
         f"{text.path}:{line}"
-        for line, cells in cells_of(text, place)
+        for line, cells in cells_of(text, place, Problems())
         if cells[ids[0]] == query and cells[ids[1]] == doc
     ]
     return found, place

@@ -9,6 +9,7 @@ from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers import fast, layout, lines
 from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.layout import Layout, Plan, split
+from rankeval_cli.readers.problems import Problems, leave_out
 from rankeval_cli.readers.ranks import CHOOSE, RankWatch, rises, third_column
 from rankeval_cli.readers.sample import sample_of
 from rankeval_cli.readers.source import Chunk, Input
@@ -39,7 +40,8 @@ class TextTable:
         for chunk in self._source.chunks(progress):
             frame = self._frame(chunk, noted)
             if watch and not watch.follows(frame):
-                raise self._rank_error(chunk, watch)
+                leave_out(self._rank_error(chunk, watch), self._plan.problems)
+                watch = None  # nothing follows a break
             if frame.height:
                 yield self._finished(frame, noted)
         self.warnings = noted.warnings()
@@ -63,7 +65,8 @@ class TextTable:
         return lines.read_lines(chunk.data, chunk.path, chunk.first_line, self._plan, noted)
 
     def _rank_error(self, chunk: Chunk, watch: RankWatch) -> InputError:
-        row = watch.first_break(self._rows(chunk, lines.Noted()))
+        with (self._plan.problems or Problems()).closed():
+            row = watch.first_break(self._rows(chunk, lines.Noted()))
         what = f"`{row.rank}` does not follow, though the first lines have ranks that rise by one in each query"
         return InputError(what, f"{chunk.path}:{row.line}", CHOOSE)
 
@@ -101,7 +104,8 @@ def _opened(source: Input, role: Role, options: ReadOptions, chosen: Layout) -> 
     if width != chosen.width:  # the user named the format, or the layout is loose
         counts = sample.tabs if chosen.is_loose else {chosen.width - 1}
         separator = b"\t" if sample.tabs == counts and min(counts, default=0) >= chosen.width - 1 else None
-    return TextTable(source, Plan(chosen, separator, options.grade_map if role == "qrels" else None))
+    grade_map = options.grade_map if role == "qrels" else None
+    return TextTable(source, Plan(chosen, separator, grade_map, problems=options.problems))
 
 
 def _fits_width(source: Input, role: Role, options: ReadOptions, *widths: int) -> bool:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rankeval_cli.model import Report, RunReport, Verdict
+from rankeval_cli.model import Coverage, Report, RunReport, Verdict
 from rankeval_cli.report.text import counted, visible
 
 MOST_DECIMALS = 9
@@ -33,9 +33,17 @@ def warning_lines(report: Report) -> list[str]:
 
 
 def _coverage(run: RunReport, with_name: bool) -> str:
-    coverage = run.coverage
+    parts = coverage_parts(run.coverage)
+    undefined = [f"{visible(result.measure)} {result.undefined:,}" for result in run.results if result.undefined]
+    if undefined:
+        parts.append(f"undefined: {', '.join(undefined)}")
+    return (f"{visible(run.name)}: " if with_name else "") + "; ".join(parts)
+
+
+def coverage_parts(coverage: Coverage) -> list[str]:
+    """What was judged, answered, repeated and tied, in words."""
     share = "-" if coverage.judged_at_k is None else f"{coverage.judged_at_k:.1%}"
-    parts = [
+    return [
         f"{counted(coverage.judged, 'judged query', 'judged queries')}: {coverage.answered:,} answered, "
         f"{coverage.missing:,} missing, {coverage.no_relevant:,} with nothing relevant",
         f"{coverage.unjudged:,} unjudged in the run",
@@ -43,10 +51,6 @@ def _coverage(run: RunReport, with_name: bool) -> str:
         f"{counted(coverage.duplicates, 'duplicate', 'duplicates')}, "
         f"{counted(coverage.self_hits, 'self-hit', 'self-hits')}",
     ]
-    undefined = [f"{visible(result.measure)} {result.undefined:,}" for result in run.results if result.undefined]
-    if undefined:
-        parts.append(f"undefined: {', '.join(undefined)}")
-    return (f"{visible(run.name)}: " if with_name else "") + "; ".join(parts)
 
 
 def _ties_without_ids(report: Report) -> list[str]:

@@ -1,0 +1,51 @@
+"""`rankeval check RUN... QRELS`: what is wrong or suspicious in the files, without a score."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rankeval_cli.cli.evaluate import request_of
+from rankeval_cli.cli.interrupts import keep_interrupts
+from rankeval_cli.cli.listing import progress_of, show
+from rankeval_cli.cli.options import (
+    FileOptions,
+    GateOptions,
+    IntervalOptions,
+    ListingOptions,
+    MeasureOptions,
+    RuleOptions,
+)
+from rankeval_cli.cli.takes import takes
+from rankeval_cli.errors import ExitCode
+
+# What no problem of a file depends on.
+MEANINGLESS = (
+    "measure", "aggregate", "preset", "score_precision", "ties", "depth", "judged_only", "missing", "no_relevant",
+    "negative", "weights", "fail_under", "gate", "quiet",
+)  # fmt: skip
+
+
+@takes(MeasureOptions, RuleOptions, FileOptions, GateOptions, ListingOptions, without=MEANINGLESS)
+def check(
+    paths: list[str],
+    given: frozenset[str],
+    measures: MeasureOptions,
+    rules: RuleOptions,
+    files: FileOptions,
+    gates: GateOptions,
+    output: ListingOptions,
+) -> int:
+    """List every problem of runs (RUN) and judgments (QRELS), without scoring; exit 2 when there is an error.
+
+    rankeval check run.txt qrels.txt
+    """
+    from rankeval_cli import __version__
+    from rankeval_cli.checking import check
+    from rankeval_cli.report.checked import listing
+
+    request = request_of(paths, given, measures, rules, files, IntervalOptions(), GateOptions())
+    keep_interrupts()
+    found = check(request, partial(progress_of, output))
+    show(listing(found, __version__), output)
+    is_bad = found.count("error") or (gates.strict and found.count("warning"))
+    return ExitCode.INPUT if is_bad else ExitCode.OK
