@@ -1,7 +1,8 @@
 """The one driver: every kernel over the queries of a block, plain or compiled. The only file that knows Numba.
 
-The plain loop needs no Numba (0.2 s to import) and serves small inputs; once kernels have used `COMPILE_AFTER_S` they
-are compiled, and the next block goes on compiled. Both loops give the same bits. RANKEVAL_JIT=on|off forces either.
+The plain loop needs no Numba (0.2 s to import) and serves small inputs; once kernels have used `COMPILE_AFTER_S`, or
+will have by the end of the run, they are compiled, and what follows goes on compiled. Both loops give the same bits.
+RANKEVAL_JIT=on|off forces either.
 """
 
 from __future__ import annotations
@@ -30,9 +31,19 @@ COMPILE_AFTER_S = 0.4  # what the plain loop may cost before compiling (0.2 s im
 
 
 class Scorer:
-    """Scores the blocks of one run into one matrix, measures x judged queries."""
+    """Scores the blocks of one run into one matrix, measures x judged queries.
 
-    def __init__(self, metrics: Sequence[Metric], judgments: Judgments, rules: Rules) -> None:
+    share : which part of the run has been read, by which the loop is chosen
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[Metric],
+        judgments: Judgments,
+        rules: Rules,
+        share: Callable[[], float] = lambda: 1.0,
+    ) -> None:
+        self.share = share
         self.metrics, self.judgments, self.rules = tuple(metrics), judgments, rules
         self.width = len(judgments.queries)  # columns in use
         shape = (len(self.metrics), self.width)
@@ -142,7 +153,8 @@ class Scorer:
         mode = os.environ.get("RANKEVAL_JIT", "auto")
         if mode not in ("auto", "on", "off"):
             raise UsageError(f"RANKEVAL_JIT is `{mode}`", hint="set it to auto, on or off, or unset it")
-        return not measure.plain_only and mode != "off" and (mode == "on" or self.spent_s > COMPILE_AFTER_S)
+        expected_s = self.spent_s / self.share()
+        return not measure.plain_only and mode != "off" and (mode == "on" or expected_s > COMPILE_AFTER_S)
 
     def _discount(self, metric: Metric, view: _View) -> Floats:
         """The measure's discount column, long enough for this block; grown as blocks need it."""

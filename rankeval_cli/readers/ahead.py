@@ -1,10 +1,14 @@
-"""Run an iterator one step ahead of its consumer, on a thread of its own."""
+"""Run an iterator one step ahead of its consumer, on a thread of its own; and see how far it has come."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterable, Iterator
-from typing import Generic, TypeVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from rankeval_cli.readers.format import Progress
 
 T = TypeVar("T")
 
@@ -25,6 +29,27 @@ def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
     finally:
         step.stop()
         thread.join(STOP_S)
+
+
+@dataclass
+class Counted:
+    """Counts what has been read of an input, and passes it on.
+
+    size : bytes of the input, None where that is not known
+    """
+
+    size: int | None
+    tell: Progress
+    done: int = 0
+
+    def __call__(self, count: int) -> None:
+        """Take note of some more bytes."""
+        self.done += count
+        self.tell(count)
+
+    def share(self) -> float:
+        """Which part of the input has been read, above 0; 1.0 where that is not known, or nothing has been read."""
+        return min(1.0, self.done / self.size) if self.size and self.done > 0 else 1.0
 
 
 class _Step(Generic[T]):
