@@ -1,6 +1,7 @@
 """What every preset must be: its conventions, its words, what the user gives over it, and what reports say of it."""
 
 import dataclasses
+import math
 from dataclasses import fields, replace
 
 import pytest
@@ -8,7 +9,7 @@ from peers.calls import program, word
 
 from rankeval_cli import evaluate, evaluate_arrays
 from rankeval_cli.errors import UsageError
-from rankeval_cli.measures.expression import parse
+from rankeval_cli.measures.expression import is_measure, parse
 from rankeval_cli.measures.registry import MEASURES, NAMES, usual_values
 from rankeval_cli.measures.spec import Measure
 from rankeval_cli.model import PRESET_RULES, Rules
@@ -154,10 +155,11 @@ PARAMS = [(preset, name, param) for preset, each in CONVENTIONS for name in each
 @pytest.mark.parametrize(("preset", "name", "param"), PARAMS, ids=lambda each: getattr(each, "name", each))
 def test_parameter_that_the_user_gives_wins(preset, name, param):
     declared = next(each for each in NAMES[name].params if each.name == param)
-    other = next(value for value in (declared.default, *declared.choices, 2) if value is not None)
-    (metric,) = preset.parse(as_word(NAMES[name], word(name, **{param: other})))
-    assert metric.params[param] == other
-    assert preset.parse(as_word(NAMES[name], name))[0].params[param] != other
+    ours = preset.parse(as_word(NAMES[name], name))[0].params[param]
+    others = [value for value in (declared.default, *declared.choices, 0.5, 2) if value not in (None, ours)]
+    words = {value: as_word(NAMES[name], word(name, **{param: value})) for value in others}
+    other = next(value for value in others if is_measure(words[value]))
+    assert preset.parse(words[other])[0].params[param] == other
 
 
 def test_numbers_change_with_a_preset_and_with_what_is_given_over_it():
@@ -226,6 +228,15 @@ def test_names_of_presets_ignore_case_and_dashes(name):
 def test_names_of_presets_are_unique():
     assert len({preset.name for preset in PRESETS}) == len(PRESETS)
     assert all(dataclasses.is_dataclass(preset) for preset in PRESETS)
+
+
+def test_rank_that_is_never_found_is_infinite_under_rankereval():
+    def frr(**rules):
+        report = evaluate(RANKED, {**QRELS, "q3": {"d8": 1}}, "FirstRelevantRank", preset="rankereval", **rules)
+        return report["FirstRelevantRank"], report.runs[0].results[0].ci_note
+
+    assert frr() == (math.inf, "a value is infinite")
+    assert frr(aggregate="median")[0] == 2.0
 
 
 JUDGED = {"q": {"a": -1, "b": 0, "c": 1}, "r": {"a": -1}}

@@ -47,7 +47,7 @@ def _result(scores: Scores, place: int, rules: Rules, replicates: NDArray[np.flo
     metric, values = scores.metrics[place], scores.values[place]
     weights = scores.weights_of(place)
     left = defined(values, weights)
-    value = _finite(aggregate(values, metric, rules, scores.propagate[place], weights))
+    value = _held(aggregate(values, metric, rules, scores.propagate[place], weights), left)
     if value is None and len(left):
         limits, spread = Interval(None, None, None, "the value itself is undefined"), None
     else:
@@ -66,6 +66,13 @@ def _result(scores: Scores, place: int, rules: Rules, replicates: NDArray[np.flo
         queries=len(left),
         undefined=scores.undefined[place],
     )
+
+
+def _held(value: float, left: NDArray[np.float64]) -> float | None:
+    """The value of a measure; infinite only where a query's is (a rank that is not found), and not by an overflow."""
+    if math.isinf(value) and value in (left.max(), left.min()):
+        return value
+    return _finite(value)
 
 
 def _finite(value: float | None) -> float | None:

@@ -29,7 +29,7 @@ def rankereval(case: Case) -> Mapping[str, Any]:
     if case.metric == BOOTSTRAP:
         take.end()
         return answers(case, score(as_gains(case), "dcg@1", ci="bootstrap", no_relevant="zero", **_own(rules)))
-    measure = rankereval_word(case, take)
+    measure, case = rankereval_word(case, take), padded(case) if case.metric in ("DCG", "NDCG") else case
     policy = take("nan_handling", "propagate", POLICIES)
     take.end()
     found = answers(case, score(case, measure, **rules, no_relevant=POLICIES.get(policy, policy)))
@@ -47,6 +47,14 @@ def rankereval_word(case: Case, take: Taken) -> str:
     base = take("log_base", None, str)
     truncated = take("truncated", None, {True: True, False: None})
     return word(case.metric, k, truncated=truncated, gain=scaling, base=base)
+
+
+def padded(case: Case) -> Case:
+    """The rankings of graded labels as they went in there: with labels 0 up to the longest, which count for `power`."""
+    size = max(len(query["ranked_relevance"]) for query in case.queries)
+    rows = [[*query["ranked_relevance"], *[0] * (size - len(query["ranked_relevance"]))] for query in case.queries]
+    queries = zip(case.queries, rows, strict=True)
+    return replace(case, queries=tuple({**query, "ranked_relevance": row} for query, row in queries))
 
 
 def as_gains(case: Case) -> Case:
