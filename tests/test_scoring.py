@@ -69,6 +69,21 @@ def test_long_work_goes_on_compiled(monkeypatch):
     assert (first, len(calls)) == (0, 1)
 
 
+@pytest.mark.parametrize(("share", "compiles"), [(1.0, False), (1e-9, True)], ids=["all read", "much to come"])
+def test_what_is_still_to_come_decides_on_compiling(share, compiles, monkeypatch):
+    calls = []
+    compiled = scoring._compiled_loop
+    monkeypatch.setattr(scoring, "_compiled_loop", lambda *args: calls.append(1) or compiled(*args))
+    monkeypatch.setattr(scoring, "COMPILE_AFTER_S", 60.0)
+    ranked = random_block(3)
+    judgments = judgments_of(ranked.ideal_offsets, ranked.ideal)
+    scorer = scoring.Scorer(parse_all(["map"]), judgments, Rules(), lambda: share)
+    scorer.add(ranked)
+    assert not calls
+    scorer.add(ranked)
+    assert bool(calls) == compiles
+
+
 def test_compiles_without_a_cache_where_none_can_be_written(monkeypatch):
     import numba
 

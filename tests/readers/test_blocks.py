@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankeval_cli.readers import ReadOptions, blocks, open_table, prefetch, source
+from rankeval_cli.readers.ahead import Counted
 from rankeval_cli.readers.blocks import Block, Ungrouped, gathered, grouped
 
 Rows = list[tuple[str, str]]
@@ -266,3 +267,17 @@ def test_prefetch_hands_over_an_interrupt() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         list(prefetch(items()))
+
+
+@pytest.mark.parametrize(
+    ("size", "steps", "share"),
+    [(200, [50, 25], 0.375), (200, [], 1.0), (None, [50], 1.0), (0, [50], 1.0), (200, [150, 150], 1.0)],
+    ids=["some", "nothing yet", "unknown size", "empty", "read twice"],
+)
+def test_the_share_that_was_read(size: int | None, steps: list[int], share: float) -> None:
+    told: list[int] = []
+    counted = Counted(size, told.append)
+    for step in steps:
+        counted(step)
+    assert counted.share() == share
+    assert told == steps
