@@ -50,7 +50,6 @@ PLACES = {
     "tracing": 8,
     "explain": 9,
     "checking": 9,
-    "checking": 9,
     "__init__": 9,
     "assessments": 9,
     "why_differs": 9,
