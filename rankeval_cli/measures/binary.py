@@ -314,10 +314,10 @@ HIT_OF_ONE: Mapping[str, Any] = {
     "expected": lambda metric: None,
 }
 TRUNCATED_P: Mapping[str, Any] = {
-    "encode": lambda metric: (*_encode_precision(metric)[:-1], nan),
+    "encode": lambda metric: (*_encode_precision(metric)[:-1], nan if _is_capped(metric) else 0.0),
     "undefined": ("no_relevant", "empty_ranking"),
 }
 TRUNCATED_F: Mapping[str, Any] = {
-    "encode": lambda metric: (*_encode_f(metric)[:-1], nan),
+    "encode": lambda metric: (*_encode_f(metric)[:-1], nan if _is_capped(metric) else 0.0),
     "undefined": ("no_relevant", "empty_ranking"),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rankeval_cli.measures.binary import HIT_OF_ONE, TRUNCATED_F, TRUNCATED_P
 from rankeval_cli.measures.registry import MEASURES
-from rankeval_cli.measures.spec import Metric
 from rankeval_cli.presets.spec import Convention, Preset
 
 RANX = Preset(
@@ -27,11 +26,6 @@ RANX = Preset(
     whole_list=frozenset({"p", "hit"}),
     rewrites=((r"^rbp@([0-9]+)", r"rbp.\1"), (r"@0(?=-l|$)", "")),
 )  # fmt: skip
-
-
-def _is_truncated(metric: Metric) -> bool:
-    return bool(metric.params["norm"] == "min")
-
 
 RANKEREVAL = Preset(
     "rankereval",
@@ -73,12 +67,15 @@ RANKEREVAL = Preset(
             fields=HIT_OF_ONE,
         ),
         Convention(
-            "A truncated Precision of no results is undefined; norm=min gives 0.",
+            "A truncated Precision of an empty ranking is undefined; without a preset p(norm=min) is 0 there.",
             ("p",),
-            _is_truncated,
             fields=TRUNCATED_P,
         ),
-        Convention("So is a truncated F1.", ("f",), _is_truncated, fields=TRUNCATED_F),
+        Convention(
+            "A truncated F1 of an empty ranking is undefined; without a preset f(norm=min) is 0 there.",
+            ("f",),
+            fields=TRUNCATED_F,
+        ),
         Convention(
             "MeanRanks divides by all relevant documents; the default divides by those that are found.",
             ("mean_rank",),
