@@ -86,7 +86,7 @@ def maps_of(case: Case) -> tuple[dict[str, dict[str, float]], dict[str, dict[str
             raise NoCounterpart(f"a query holds {', '.join(query)} and no ranking")
         ranked, missed = query["ranked_relevance"], query.get("unretrieved_relevance", [])
         run[name] = {f"r{place}": len(ranked) - place - 0.5 for place in range(len(ranked))}
-        judged = [*((f"r{place}", label) for place, label in enumerate(ranked))]
+        judged = [(f"r{place}", label) for place, label in enumerate(ranked) if label is not None]
         judged += [(f"u{place}", label) for place, label in enumerate(missed)]
         qrels[name] = dict(judged or [(FILLER, 0)])
     return run, qrels

@@ -30,11 +30,12 @@ def rankereval(case: Case) -> Mapping[str, Any]:
         take.end()
         return answers(case, score(as_gains(case), "dcg@1", ci="bootstrap", no_relevant="zero", **_own(rules)))
     measure, case = rankereval_word(case, take), padded(case) if case.metric in ("DCG", "NDCG") else case
-    policy = take("nan_handling", "propagate", POLICIES)
+    policy = take("nan_handling", "nan", POLICIES)
     take.end()
-    found = answers(case, score(case, measure, **rules, no_relevant=POLICIES.get(policy, policy)))
+    found = answers(case, score(case, measure, **rules, no_relevant=policy))
     if isinstance(case.stated.get("expected_mean"), Mapping):
-        means = {name: score(case, measure, **rules, no_relevant=rule).mean for name, rule in POLICIES.items()}
+        stated = [name for name in case.stated["expected_mean"] if name in POLICIES]
+        means = {name: score(case, measure, **rules, no_relevant=POLICIES[name]).mean for name in stated}
         found["expected_mean"] = means
     if policy == "zero":  # values by query are those before the policy there
         found["expected_per_query"] = in_order(case, score(case, measure, **rules, no_relevant="nan").values)
