@@ -27,12 +27,14 @@ def aggregate(
     rules: Rules,
     propagate: bool = False,
     weights: NDArray[np.float64] | None = None,
+    moments: Moments | None = None,
 ) -> float:
     """The value of a measure over all queries.
 
     values : float64 (Q,), NaN where undefined; those are left out
     propagate : the result is NaN as soon as one value is (`--no-relevant nan`)
     weights : float64 (Q,), 0 or more; a query of weight 0 is left out. Sums stay sums of the values
+    moments : of the values that count, where they are known already
     Mean: exact sum divided by the count, rounded twice; with weights sum(w x) / sum(w). Geometric: exp of the mean of
     ln max(x, 1e-5). Returns NaN where no value is left.
     """
@@ -44,6 +46,8 @@ def aggregate(
     if rules.lower_median and statistic_of(metric, rules) == "median":
         left.sort()
         return float(left[(len(left) - 1) // 2])
+    if moments is not None and weights is None and statistic_of(metric, rules) == "mean":
+        return moments.mean
     return reduce_values(left, statistic_of(metric, rules), weights_of_defined(values, weights))
 
 

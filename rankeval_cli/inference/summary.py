@@ -47,11 +47,11 @@ def _result(scores: Scores, place: int, rules: Rules, replicates: NDArray[np.flo
     metric, values = scores.metrics[place], scores.values[place]
     weights = scores.weights_of(place)
     left = defined(values, weights)
-    value = _held(aggregate(values, metric, rules, scores.propagate[place], weights), left)
+    moments = moments_of(left)
+    value = _held(aggregate(values, metric, rules, scores.propagate[place], weights, moments), left)
     if value is None and len(left):
         limits, spread = Interval(None, None, None, "the value itself is undefined"), None
     else:
-        moments = moments_of(left)
         limits = interval(values, metric, rules, replicates, weights, moments)
         spread = _finite(moments.deviation)
     return Result(
