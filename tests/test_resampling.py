@@ -89,7 +89,8 @@ values_of_queries = st.lists(st.floats(0, 1) | st.just(math.nan), min_size=1, ma
 @given(values=values_of_queries, seed=st.integers(0, 2**70))
 def test_statistics_equal_the_slow_twin(values: list[float], seed: int) -> None:
     means, medians = resample(np.array([values, values]), [False, True], 8, seed).tolist()
-    for counts, mean, median in zip(naive_counts(len(values), 8, seed), means, medians, strict=True):
+    (lowers,) = resample(np.array([values]), [True], 8, seed, lower=True).tolist()
+    for counts, mean, median, low in zip(naive_counts(len(values), 8, seed), means, medians, lowers, strict=True):
         drawn = [v for v, count in zip(values, counts, strict=True) for _ in range(count) if v == v]
         if not drawn:
             assert mean != mean
@@ -100,6 +101,7 @@ def test_statistics_equal_the_slow_twin(values: list[float], seed: int) -> None:
             total += count * value if value == value else 0.0
         assert mean == total / len(drawn)
         assert median == statistics.median(drawn)
+        assert low == statistics.median_low(drawn)
 
 
 def test_undefined_queries_are_drawn_and_left_out() -> None:

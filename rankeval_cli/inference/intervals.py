@@ -63,7 +63,9 @@ def interval(
         return _clipped(t_interval(left, rules.confidence, known), method, note, metric)
     if replicates is None:
         heavy = None if weights is None else weights[None, :]
-        replicates = resample(scaled[None, :], [is_median(metric, rules)], rules.resamples, rules.seed, heavy)[0]
+        replicates = resample(
+            scaled[None, :], [is_median(metric, rules)], rules.resamples, rules.seed, heavy, rules.lower_median
+        )[0]
     ordered = sorted(defined(replicates).tolist())
     if not ordered:
         return _none("no resample has a value")

@@ -25,6 +25,7 @@ def resample(
     resamples: int,
     seed: int,
     weights: NDArray[np.float64] | None = None,
+    lower: bool = False,
 ) -> NDArray[np.float64]:
     """The statistic of each measure in each bootstrap resample of the queries.
 
@@ -32,6 +33,7 @@ def resample(
         drawn are left out of the statistic
     medians : for each measure, whether the statistic is the median; else it is the mean. A median needs at least one
         defined value
+    lower : the median of an even number of values is the lower one of the two in the middle
     weights : float64 (measures, Q), 0 or more, for means; queries are drawn alike, whatever they weigh
     Returns float64 (measures, resamples), NaN where a resample holds no defined value that weighs. The resamples depend
     on Q, `resamples` and `seed` only, so every measure of a run sees the same ones.
@@ -40,7 +42,7 @@ def resample(
     import numpy as np
 
     rows = zip(values, medians, weights if weights is not None else [None] * len(values), strict=True)
-    statistics = [_median_of(row) if is_median else _mean_of(row, weight) for row, is_median, weight in rows]
+    statistics = [_median_of(row, lower) if is_median else _mean_of(row, weight) for row, is_median, weight in rows]
     replicates = np.empty((len(values), resamples))
     done = 0
     for counts in draw_counts(values.shape[1], resamples, seed):
@@ -126,8 +128,8 @@ def _weighted_mean_of(terms: NDArray[np.float64], weights: NDArray[np.float64]) 
     return means_of
 
 
-def _median_of(values: NDArray[np.float64]) -> Statistic:
-    """The function from counts to the median (mean of the two middle ones) of the drawn defined values."""
+def _median_of(values: NDArray[np.float64], lower: bool) -> Statistic:
+    """The function from counts to the median (mean of the two middle ones, or the lower one) of what is drawn."""
     import numpy as np
 
     order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]  # NaN sorts last
@@ -136,8 +138,9 @@ def _median_of(values: NDArray[np.float64]) -> Statistic:
     def medians_of(counts: NDArray[np.float64]) -> NDArray[np.float64]:
         reached = np.cumsum(counts[:, order], axis=1)
         drawn = reached[:, -1:]
-        lower, upper = (np.argmax(reached > place, axis=1) for place in ((drawn - 1) // 2, drawn // 2))
-        return np.where(drawn[:, 0] > 0, (ordered[lower] + ordered[upper]) / 2.0, np.nan)
+        middle = ((drawn - 1) // 2, (drawn - 1) // 2 if lower else drawn // 2)
+        below, above = (np.argmax(reached > place, axis=1) for place in middle)
+        return np.where(drawn[:, 0] > 0, (ordered[below] + ordered[above]) / 2.0, np.nan)
 
     return medians_of
 

@@ -40,7 +40,8 @@ def _replicates(scores: Scores, rules: Rules) -> dict[int, NDArray[np.float64]]:
     matrix = np.stack([on_scale(scores.values[place], scores.metrics[place]) for place in places])
     medians = [is_median(scores.metrics[place], rules) for place in places]
     weights = None if scores.weights is None else np.broadcast_to(scores.weights, scores.values.shape)[places]
-    return dict(zip(places, resample(matrix, medians, rules.resamples, rules.seed, weights), strict=True))
+    replicates = resample(matrix, medians, rules.resamples, rules.seed, weights, rules.lower_median)
+    return dict(zip(places, replicates, strict=True))
 
 
 def _result(scores: Scores, place: int, rules: Rules, replicates: NDArray[np.float64] | None) -> Result:
