@@ -150,7 +150,7 @@ def _about_measures(report: Report) -> list[str]:
     about = {
         "lower is better": [name for name in names if metrics[name].measure.direction == "lower"],
         "neither is better": [name for name in names if metrics[name].measure.direction == "none"],
-        "mean count of a query": [name for name in names if is_count(metrics[name])],
+        "mean per query": [name for name in names if is_count(metrics[name])],
     }
     return [f"{what}: {_joined(names)}" for what, names in about.items() if names]
 

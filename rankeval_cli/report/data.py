@@ -5,6 +5,7 @@ how many queries it is over; the row of one query leaves `queries` (and the inte
 is `all` stays apart. Per run, the queries come first, in ascending byte order, and the means last, as in trec_eval.
 Undefined values are empty, null in jsonl and parquet. --tie-report adds the columns `TIE_COLUMNS` behind the others,
 empty in the rows of queries: who looks for rows, or for columns by name or place, finds what stood there without it.
+Where a report has comparisons, these are the rows instead (`comparison_rows`).
 
 tsv keeps one line a row for cut, awk and join: nothing is quoted, and a backslash, tab, line feed or carriage return in
 an id is written `\\`, `\t`, `\n`, `\r`. csv quotes as RFC 4180 says, with a line feed at the end of a row.
@@ -16,10 +17,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from rankeval_cli.model import Report, RunReport, query_values, query_weights
+from rankeval_cli.report.comparison_rows import COMPARISON_COLUMNS, comparison_frame, comparison_rows
 from rankeval_cli.report.reporter import Options
+from rankeval_cli.report.text import utf8
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,11 +38,15 @@ _CSV_QUOTED = re.compile(r'[",\r\n]|^\s|\s$')  # blanks at the ends too: many re
 
 def render_tsv(report: Report, options: Options) -> Iterator[str]:
     """Tab-separated values, the format of a pipe."""
+    if report.comparisons:
+        return _separated_comparisons(report, options, is_csv=False)
     return _separated(report, options, "\t", lambda text: text.translate(_TSV_ESCAPES))
 
 
 def render_csv(report: Report, options: Options) -> Iterator[str]:
     """Comma-separated values."""
+    if report.comparisons:
+        return _separated_comparisons(report, options, is_csv=True)
     return _separated(report, options, ",", _csv_field)
 
 
@@ -62,6 +70,11 @@ def _separated(report: Report, options: Options, sign: str, field: Callable[[str
             numbers = map(_text, (result.value, result.ci_low, result.ci_high))
             further = [*map(_text, ties[:-1]), *map(str, ties[-1:])]
             yield sign.join([name, field(result.measure), MEAN, *numbers, str(result.queries), *further]) + "\n"
+
+
+def _separated_comparisons(report: Report, options: Options, is_csv: bool) -> Iterator[str]:
+    for row in chain([COMPARISON_COLUMNS], comparison_rows(report, options.per_query)):
+        yield separated_row(row, is_csv)
 
 
 def columns_of(report: Report) -> tuple[str, ...]:
@@ -135,6 +148,10 @@ def _plain(value: Any) -> Any:
 
 def render_jsonl(report: Report, options: Options) -> Iterator[str]:
     """One JSON object a line with the columns of the long form."""
+    if report.comparisons:
+        for row in comparison_rows(report, options.per_query):
+            yield _json_row(COMPARISON_COLUMNS, row)
+        return
     columns = columns_of(report)
     empty = (None,) * (len(columns) - 4)
     for run in report.runs:
@@ -188,7 +205,10 @@ def write_parquet(report: Report, options: Options, file: IO[bytes]) -> None:
 
     buffer = BytesIO()  # so that a full disk is Python's OSError, not an error of the writer's own
     document = json.dumps(_plain(report.to_dict()), allow_nan=False)
-    frames = [frame for run in report.runs for frame in _frames(run, columns_of(report), options)]
+    if report.comparisons:
+        frames = [comparison_frame(report, options.per_query)]
+    else:
+        frames = [frame for run in report.runs for frame in _frames(run, columns_of(report), options)]
     pl.concat(frames).write_parquet(buffer, metadata={"rankeval": document})
     file.write(buffer.getbuffer())
 
@@ -202,16 +222,11 @@ def _frames(run: RunReport, names: tuple[str, ...], options: Options) -> Iterato
         metrics, queries = run.scores.metrics, run.scores.queries
         num_rows = len(metrics) * len(queries)
         columns = {
-            "run": [_utf8(run.name)] * num_rows,
+            "run": [utf8(run.name)] * num_rows,
             "measure": [metric.written for metric in metrics] * len(queries),
             "query": [query for query in queries for _ in metrics],
             "value": run.scores.values.T.ravel(),
         }
         frame = pl.DataFrame(columns | {name: [None] * num_rows for name in names[4:]}, schema=schema)
         yield frame.with_columns(pl.col("value").fill_nan(None))
-    yield pl.DataFrame(_means(run, _utf8(run.name)), schema=schema, orient="row")
-
-
-def _utf8(name: str) -> str:
-    # A file name that is not UTF-8 reaches us with half surrogates, which Arrow's strings cannot hold.
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+    yield pl.DataFrame(_means(run, utf8(run.name)), schema=schema, orient="row")

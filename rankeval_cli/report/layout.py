@@ -12,12 +12,12 @@ GAP = "  "
 GROUP_GAP = "    "
 
 WidthOf = Callable[[str], int]  # text -> columns that it takes in a terminal
-Paint = Callable[[str, str], str]  # text, style ("bold", "dim") -> text
+Paint = Callable[[str, str], str]  # text, style ("bold", "dim", "bold red") -> text
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One value. style : "bold", "dim" or "" ."""
+    """One value. style : as Rich has it, such as "bold" or "dim"; or nothing."""
 
     text: str
     style: str = ""

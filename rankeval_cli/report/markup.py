@@ -7,10 +7,12 @@ all of it is comments.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from rankeval_cli.model import Report, Verdict
+from rankeval_cli.report.compared_markup import latex_comparisons, markdown_comparisons
+from rankeval_cli.report.comparisons import notes as comparison_notes
+from rankeval_cli.report.escapes import latex_number, latex_row, latex_text, markdown_head, markdown_row, markdown_text
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.summary import note_lines, summary_lines, verdict_numbers, verdict_word, warning_lines
 from rankeval_cli.report.text import (
@@ -29,25 +31,26 @@ from rankeval_cli.report.text import (
     visible,
 )
 
-# `_` inside a word means nothing to GitHub, and `ndcg_cut_10` stays readable in the raw text.
-_MARKDOWN_SIGNS = re.compile(r"[\\`*\[\]<|~&$]|(?<![^\W_])_|_(?![^\W_])")
-
 
 def render_markdown(report: Report, options: Options) -> Iterator[str]:
-    """GitHub tables of verdicts, of means with their intervals, of the queries if asked for, and a list of notes."""
+    """GitHub tables of verdicts, of means or comparisons, of the queries if asked for, and a list of notes."""
     if report.gates:
         yield from _markdown_verdicts(report)
         yield "\n"
-    yield from _markdown_head(["measure", *(run.name for run in report.runs)], num_texts=1)
-    for row in rows(report):
-        yield _markdown_row([_markdown(row.measure), *_markdown_means(row)])
+    yield from markdown_comparisons(report) if report.comparisons else _markdown_table(report)
     if options.per_query:
         yield "\n"
         yield from _markdown_queries(report)
     if any(run.ties for run in report.runs):
         yield "\n"
         yield from _markdown_ties(report)
-    yield "\n" + "".join(f"- {_markdown(line)}\n" for line in _notes(report))
+    yield "\n" + "".join(f"- {markdown_text(line)}\n" for line in _notes(report))
+
+
+def _markdown_table(report: Report) -> Iterator[str]:
+    yield from markdown_head(["measure", *(run.name for run in report.runs)], num_texts=1)
+    for row in rows(report):
+        yield markdown_row([markdown_text(row.measure), *_markdown_means(row)])
 
 
 def _markdown_verdicts(report: Report) -> Iterator[str]:
@@ -58,16 +61,16 @@ def _markdown_verdicts(report: Report) -> Iterator[str]:
     yield f"**{counted(len(words), 'gate', 'gates')}: {', '.join(shown)}**\n\n"
     has_reasons = any(verdict.reason for verdict in report.gates)
     titles = ["verdict", "run", "gate", "value", "bound", "distance", "queries", *(["reason"] if has_reasons else [])]
-    yield from _markdown_head(titles, num_texts=3, ends_in_text=has_reasons)
+    yield from markdown_head(titles, num_texts=3, ends_in_text=has_reasons)
     for verdict in report.gates:
         cells = _markdown_verdict(verdict)
-        yield _markdown_row([*cells, _markdown(verdict.reason or "")] if has_reasons else cells)
+        yield markdown_row([*cells, markdown_text(verdict.reason or "")] if has_reasons else cells)
 
 
 def _markdown_verdict(verdict: Verdict) -> list[str]:
     word = verdict_word(verdict)
     numbers = [UNDEFINED if shown is None else shown for shown in verdict_numbers(verdict)]
-    names = [_markdown(verdict.run), _markdown(verdict.gate)]
+    names = [markdown_text(verdict.run), markdown_text(verdict.gate)]
     return [word if verdict.passed else f"**{word}**", *names, *numbers, f"{verdict.queries:,}"]
 
 
@@ -82,63 +85,36 @@ def _markdown_means(row: Row) -> Iterator[str]:
 def _markdown_queries(report: Report) -> Iterator[str]:
     several = len(report.runs) > 1
     names = [row.measure for row in rows(report)]
-    yield from _markdown_head([*(["run"] if several else []), "query", *names], num_texts=1 + several)
+    yield from markdown_head([*(["run"] if several else []), "query", *names], num_texts=1 + several)
     for run in report.runs:
-        prefix = [_markdown(run.name)] if several else []
+        prefix = [markdown_text(run.name)] if several else []
         for query, cells in query_cells(run, names):
-            yield _markdown_row([*prefix, _markdown(query), *cells])
+            yield markdown_row([*prefix, markdown_text(query), *cells])
 
 
 def _markdown_ties(report: Report) -> Iterator[str]:
     several = len(report.runs) > 1
     titles = [*(["run"] if several else []), "ties", *TIE_TITLES]
-    yield from _markdown_head(titles, num_texts=1 + several)
+    yield from markdown_head(titles, num_texts=1 + several)
     for run in report.runs:
-        prefix = [_markdown(run.name)] if several else []
+        prefix = [markdown_text(run.name)] if several else []
         for measure, cells in tie_rows(run):
-            yield _markdown_row([*prefix, _markdown(measure), *cells])
-
-
-def _markdown_head(titles: list[str], num_texts: int, ends_in_text: bool = False) -> Iterator[str]:
-    yield _markdown_row([_markdown(title) for title in titles])
-    num_numbers = len(titles) - num_texts - ends_in_text
-    yield _markdown_row([":---"] * num_texts + ["---:"] * num_numbers + [":---"] * ends_in_text)
-
-
-def _markdown_row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |\n"
-
-
-def _markdown(text: str) -> str:
-    return _MARKDOWN_SIGNS.sub(r"\\\g<0>", visible(text))
+            yield markdown_row([*prefix, markdown_text(measure), *cells])
 
 
 def _notes(report: Report) -> list[str]:
-    brackets = [f"{interval_title(report)} in brackets"] if has_intervals(report) else []
-    return [*brackets, *tie_notes(report), *summary_lines(report), *warning_lines(report)]
-
-
-_LATEX_SIGNS = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': r"{\char34}",  # \textquotedbl is an error in the default font encoding
-        "[": "{[}",  # at the start of a row it would be an option of the \\ before it
-        "*": "{*}",  # and so would a star
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    }
-)
+    has_brackets = has_intervals(report) and not report.comparisons
+    brackets = [f"{interval_title(report)} in brackets"] if has_brackets else []
+    further = comparison_notes(report) if report.comparisons else []
+    return [*brackets, *tie_notes(report), *further, *summary_lines(report), *warning_lines(report)]
 
 
 def render_latex(report: Report, options: Options) -> Iterator[str]:
-    """A booktabs tabular of means and intervals, and a longtable of the queries if asked for."""
+    """A booktabs tabular of means with intervals or comparisons, and a longtable of the queries if asked for."""
     yield f"% needs \\usepackage{{booktabs{',longtable' if options.per_query else ''}}}\n"
-    yield "".join(f"% {visible(line)}\n" for line in (*tie_notes(report), *note_lines(report)))
-    yield from _latex_means(report)
+    further = comparison_notes(report) if report.comparisons else []
+    yield "".join(f"% {visible(line)}\n" for line in (*tie_notes(report), *further, *note_lines(report)))
+    yield from latex_comparisons(report) if report.comparisons else _latex_means(report)
     if any(run.ties for run in report.runs):
         yield "\n"
         yield from _latex_ties(report)
@@ -150,36 +126,38 @@ def render_latex(report: Report, options: Options) -> Iterator[str]:
 def _latex_means(report: Report) -> Iterator[str]:
     paired = has_intervals(report)
     yield f"\\begin{{tabular}}{{l{('rc' if paired else 'r') * len(report.runs)}}}\n\\toprule\n"
-    yield _latex_paired_head(report) if paired else _latex_row(["measure", *(_latex(run.name) for run in report.runs)])
+    yield (
+        _latex_paired_head(report) if paired else latex_row(["measure", *(latex_text(run.name) for run in report.runs)])
+    )
     yield "\\midrule\n"
     for row in rows(report):
-        yield _latex_row([_latex(row.measure), *_latex_cells(row, paired)])
+        yield latex_row([latex_text(row.measure), *_latex_cells(row, paired)])
     yield "\\bottomrule\n\\end{tabular}\n"
 
 
 def _latex_paired_head(report: Report) -> str:
-    names = [f"\\multicolumn{{2}}{{c}}{{{_latex(run.name)}}}" for run in report.runs]
+    names = [f"\\multicolumn{{2}}{{c}}{{{latex_text(run.name)}}}" for run in report.runs]
     rules = [f"\\cmidrule(lr){{{2 * i + 2}-{2 * i + 3}}}" for i in range(len(report.runs))]
-    titles = [_latex(report.rules.aggregate), _latex(interval_title(report))] * len(report.runs)
-    return _latex_row(["", *names]) + " ".join(rules) + "\n" + _latex_row(["measure", *titles])
+    titles = [latex_text(report.rules.aggregate), latex_text(interval_title(report))] * len(report.runs)
+    return latex_row(["", *names]) + " ".join(rules) + "\n" + latex_row(["measure", *titles])
 
 
 def _latex_cells(row: Row, paired: bool) -> Iterator[str]:
     for i, result in enumerate(row.results):
-        mean = _latex_number(number(result.value if result else None, row.is_count))
+        mean = latex_number(number(result.value if result else None, row.is_count))
         yield f"\\textbf{{{mean}}}" if i in row.best else mean
         if paired:
-            yield _latex_number(interval(result) if result else UNDEFINED)
+            yield latex_number(interval(result) if result else UNDEFINED)
 
 
 def _latex_ties(report: Report) -> Iterator[str]:
     several = len(report.runs) > 1
     yield f"\\begin{{tabular}}{{{'l' * (1 + several)}{'r' * len(TIE_TITLES)}}}\n\\toprule\n"
-    yield _latex_row([*(["run"] if several else []), "ties", *TIE_TITLES]) + "\\midrule\n"
+    yield latex_row([*(["run"] if several else []), "ties", *TIE_TITLES]) + "\\midrule\n"
     for run in report.runs:
-        prefix = [_latex(run.name)] if several else []
+        prefix = [latex_text(run.name)] if several else []
         for measure, cells in tie_rows(run):
-            yield _latex_row([*prefix, _latex(measure), *map(_latex_number, cells)])
+            yield latex_row([*prefix, latex_text(measure), *map(latex_number, cells)])
     yield "\\bottomrule\n\\end{tabular}\n"
 
 
@@ -187,22 +165,10 @@ def _latex_queries(report: Report) -> Iterator[str]:
     several = len(report.runs) > 1
     names = [row.measure for row in rows(report)]
     yield f"\\begin{{longtable}}{{{'l' * (1 + several)}{'r' * len(names)}}}\n\\toprule\n"
-    yield _latex_row([*(["run"] if several else []), "query", *map(_latex, names)])
+    yield latex_row([*(["run"] if several else []), "query", *map(latex_text, names)])
     yield "\\midrule\n\\endhead\n\\bottomrule\n\\endfoot\n"
     for run in report.runs:
-        prefix = [_latex(run.name)] if several else []
+        prefix = [latex_text(run.name)] if several else []
         for query, cells in query_cells(run, names):
-            yield _latex_row([*prefix, _latex(query), *map(_latex_number, cells)])
+            yield latex_row([*prefix, latex_text(query), *map(latex_number, cells)])
     yield "\\end{longtable}\n"
-
-
-def _latex_row(cells: list[str]) -> str:
-    return f"{' & '.join(cells)} \\\\\n"
-
-
-def _latex(text: str) -> str:
-    return visible(text).translate(_LATEX_SIGNS).replace("--", "-{}-")
-
-
-def _latex_number(text: str) -> str:
-    return text if text == UNDEFINED else text.replace("-", "$-$")

@@ -53,11 +53,7 @@ class Pen:
 def table_lines(report: Report, options: Options, pen: Pen) -> Iterator[str]:
     """The lines of all tables: values of the queries if asked for, then the means, where scrolling ends."""
     if options.per_query:
-        names = [row.measure for row in rows(report)]
-        for run in report.runs:
-            yield pen.paint(visible(run.name), "bold")
-            yield from _queries(run, names, pen)
-            yield ""
+        yield from query_lines(report, pen)
     means = _Means(report, pen)
     yield from means.lines()
     for run in report.runs:
@@ -65,6 +61,15 @@ def table_lines(report: Report, options: Options, pen: Pen) -> Iterator[str]:
             yield ""
             yield from _ties(run, len(report.runs) > 1, pen)
     yield from _footnotes(report, means.marks, pen)
+
+
+def query_lines(report: Report, pen: Pen) -> Iterator[str]:
+    """The values of the queries of each run under its name, and a blank line."""
+    names = [row.measure for row in rows(report)]
+    for run in report.runs:
+        yield pen.paint(visible(run.name), "bold")
+        yield from _queries(run, names, pen)
+        yield ""
 
 
 def _queries(run: RunReport, names: list[str], pen: Pen) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 
 from rankeval_cli.errors import RankevalError
 from rankeval_cli.model import Report, Verdict
+from rankeval_cli.report.compared import comparison_lines
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.summary import summary_lines, verdict_line, verdict_word
 from rankeval_cli.report.table import Pen, table_lines
@@ -67,8 +68,12 @@ def options_for(per_query: bool = False, color: Color = "auto") -> Options:
 
 
 def render_table(report: Report, options: Options) -> Iterator[str]:
-    """Measure, mean and interval of each run, the best run bold; the values of the queries before it if asked for."""
-    return (line + "\n" for line in table_lines(report, options, pen_of(options)))
+    """Measure, mean and interval of each run, the best run bold; or comparisons, where the report has any.
+
+    The values of the queries come before it if they are asked for.
+    """
+    lines = comparison_lines if report.comparisons else table_lines
+    return (line + "\n" for line in lines(report, options, pen_of(options)))
 
 
 def pen_of(options: Options) -> Pen:

@@ -34,6 +34,11 @@ def visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
+def utf8(text: str) -> str:
+    """The text without half surrogates, which Arrow's strings cannot hold: a file name that is no UTF-8 has them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def wrapped(text: str, width: int | None) -> list[str]:
     """The text as lines of at most `width` columns, broken at blanks alone: ids and paths stay whole."""
     if width is None:
