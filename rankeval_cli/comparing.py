@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
 from rankeval_cli.errors import UsageError, did_you_mean
-from rankeval_cli.model import Anova, Comparison, Family, Report, Rules, RunReport
+from rankeval_cli.model import COMPARE_RESAMPLES, Anova, Comparison, Family, Report, Rules, RunReport
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Pair = tuple[int, int]  # places of base and run
 
 USAGE = "rankeval compare BASE RUN... QRELS -m ndcg@10 map"
-WORTH_RESAMPLES = 10_000
 
 
 @dataclass(frozen=True)
@@ -304,7 +303,7 @@ def _why(differing: Sequence[Comparison], options: Comparing) -> str:
     many = f" for {len(differing)} comparisons" if is_corrected else ""
     resamples = max(each.resamples or 0 for each in differing)
     if resamples:
-        enough = max(WORTH_RESAMPLES, math.ceil(len(differing) / options.alpha))
+        enough = max(COMPARE_RESAMPLES, math.ceil(len(differing) / options.alpha))
         return f"{resamples:,} resamples are too few{many}; take --resamples {enough}"
     most = max(each.wins + each.losses for each in differing)
     return f"{'one query differs' if most == 1 else f'only {most} queries differ'}{many}"

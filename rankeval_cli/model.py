@@ -25,6 +25,7 @@ SCHEMA_VERSION = 1
 DEFAULT_MEASURES = ("ndcg@10", "mrr@10", "map", "recall@100", "p@10")
 _SLAB = 10_000  # queries
 MAX_RESAMPLES = 10_000_000  # 80 MB a measure; the noise of the ends is long below the fourth decimal
+COMPARE_RESAMPLES = 10_000  # of tests; a p-value near 0.05 is then known to 0.002
 GEOMETRIC_FLOOR = 1e-5  # trec_eval's MIN_GEO_MEAN: one query at 0 must not make the whole geometric mean 0
 
 Order = Literal["score", "ascending", "rank", "file"]

@@ -64,7 +64,7 @@ def _run(words: list[str]) -> int:
 
     from rankeval_cli.cli.app import app
     from rankeval_cli.cli.blame import blamed
-    from rankeval_cli.cli.evaluate import try_out
+    from rankeval_cli.cli.compare import try_out
     from rankeval_cli.cli.words import spread
 
     completing = "_RANKEVAL_COMPLETE" in os.environ

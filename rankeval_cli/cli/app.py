@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rankeval_cli.cli.check import check
+from rankeval_cli.cli.compare import compare
 from rankeval_cli.cli.evaluate import evaluate
 from rankeval_cli.cli.explain import explain
 from rankeval_cli.cli.init import init
@@ -71,6 +72,7 @@ def app() -> Callable[..., Any]:
     )
     commands.callback()(_group)
     commands.command("evaluate", cls=SectionedCommand, context_settings=HELP)(evaluate)
+    commands.command("compare", cls=SectionedCommand, context_settings=HELP)(compare)
     commands.command("explain", cls=SectionedCommand, context_settings=HELP)(explain)
     commands.command("check", cls=SectionedCommand, context_settings=HELP)(check)
     commands.command("measures", context_settings=HELP)(measures)

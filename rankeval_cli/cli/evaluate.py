@@ -53,20 +53,36 @@ def evaluate(
 
     rankeval run.txt qrels.txt -m mrr@10 ndcg@10
     """
-    reporter, targets = _reporters(output)
+    reporter, targets = reporters_of(output)
     request = request_of(paths, given, measures, rules, files, intervals, gates)
     request = replace(request, tie_report=output.tie_report)
-    check_targets((target.path for target in targets), [*request.runs, request.qrels, rules.exclude, rules.weights])
+    return carry_out(request, reporter, targets, output, gates.strict, config.config)
+
+
+def carry_out(
+    request: Request,
+    reporter: Reporter,
+    targets: list[Target],
+    output: OutputOptions,
+    is_strict: bool,
+    config: str | None,
+) -> int:
+    """Read and score, show the report, and give the exit code.
+
+    config : path of the configuration that is in use
+    """
+    inputs = [*request.runs, request.qrels, request.rules.exclude, request.rules.weights]
+    check_targets((target.path for target in targets), inputs)
     keep_interrupts()
-    report = replace(_evaluated(request, output), config=config.config)
+    report = replace(_evaluated(request, output), config=config)
     _write(report, reporter, targets, output)
-    _tell(report, output, gates)
-    return _exit_code(report, gates)
+    _tell(report, output, is_strict)
+    return _exit_code(report, is_strict)
 
 
 def try_out(values: Mapping[str, Any]) -> None:
     """Raise what `evaluate` would raise for these options before it reads any data; nothing where they are fine."""
-    _reporters(filled(OutputOptions, values))
+    reporters_of(filled(OutputOptions, values))
     request_of(
         ["run", "qrels"],
         frozenset(values),
@@ -78,7 +94,7 @@ def try_out(values: Mapping[str, Any]) -> None:
     )
 
 
-def _reporters(output: OutputOptions) -> tuple[Reporter, list[Target]]:
+def reporters_of(output: OutputOptions) -> tuple[Reporter, list[Target]]:
     """The format of standard output, and the files to write. Raises UsageError for names that have no format."""
     from rankeval_cli.report import default, find, for_path
     from rankeval_cli.report.terminal import is_terminal
@@ -196,18 +212,18 @@ def _write(report: Report, reporter: Reporter, targets: list[Target], output: Ou
         write_file(target.path, target.reporter, report, target.per_query)
 
 
-def _tell(report: Report, output: OutputOptions, gates: GateOptions) -> None:
+def _tell(report: Report, output: OutputOptions, is_strict: bool) -> None:
     """All but the results goes to stderr: coverage and rules on a terminal, warnings, verdicts."""
     from rankeval_cli.report import terminal
 
     if terminal.is_terminal(sys.stderr) and not output.quiet:
         terminal.print_summary(report, output.color)
-    if not output.quiet or gates.strict:
+    if not output.quiet or is_strict:
         terminal.print_warnings(report.warnings, output.color)
     terminal.print_verdicts(report.gates, output.color)
 
 
-def _exit_code(report: Report, gates: GateOptions) -> int:
+def _exit_code(report: Report, is_strict: bool) -> int:
     from rankeval_cli.gates import exit_code
 
-    return ExitCode.INPUT if gates.strict and report.warnings else exit_code(report.gates)
+    return ExitCode.INPUT if is_strict and report.warnings else exit_code(report.gates)

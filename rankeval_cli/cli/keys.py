@@ -90,8 +90,14 @@ def keys_of(record: type[Any]) -> dict[str, Key]:
     return {
         option.name: _key(option.name, hints[option.name], [] if option.default is MISSING else option.default)
         for option in fields(record)
-        if option.name not in ONLY_WORDS
+        if option.name not in ONLY_WORDS and _has_own_name(option.name, hints[option.name])
     }
+
+
+def _has_own_name(name: str, hint: Any) -> bool:
+    """Whether the field has the long name of its option. `--baseline` of one command names a run, of another a file."""
+    flags = [flag for flag in get_args(hint)[1].param_decls or () if flag.startswith("--")]
+    return not flags or f"--{name.replace('_', '-')}" in flags
 
 
 def _key(name: str, hint: Any, default: Any) -> Key:

@@ -39,7 +39,8 @@ def complete_words(args: list[str], incomplete: str) -> list[str]:
     return complete_measures(incomplete) if last in ("-m", "--measure") else []
 
 
-def _reporters(incomplete: str) -> list[str]:
+def complete_reporters(incomplete: str) -> list[str]:
+    """Names of report formats for the shell."""
     from rankeval_cli.report import REPORTERS
 
     return [reporter.name for reporter in REPORTERS if reporter.name.startswith(incomplete)]
@@ -193,7 +194,7 @@ class OutputOptions:
 
     format: Annotated[
         str | None,
-        Option("-f", "--format", metavar="NAME", rich_help_panel=OUTPUT, autocompletion=_reporters,
+        Option("-f", "--format", metavar="NAME", rich_help_panel=OUTPUT, autocompletion=complete_reporters,
                help="table, tsv, csv, json, jsonl, markdown, latex, trec, junit or github. Default: table on a "
                "terminal, else tsv."),
     ] = None  # fmt: skip
@@ -282,5 +283,11 @@ class ConfigOptions:
 Files = Annotated[
     list[str] | None,
     Argument(metavar="RUN... QRELS", help="One or more runs, and the judgments last; or one labelled table alone.",
+             autocompletion=complete_words),
+]  # fmt: skip
+
+SeveralRuns = Annotated[
+    list[str] | None,
+    Argument(metavar="BASE RUN... QRELS", help="Two or more runs, and the judgments last.",
              autocompletion=complete_words),
 ]  # fmt: skip

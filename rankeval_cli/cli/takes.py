@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from typer import Context
 
-from rankeval_cli.cli.options import ConfigOptions, Files
+from rankeval_cli.cli.options import ConfigOptions, Files, SeveralRuns
 
 Command = Callable[..., int]
 Record = TypeVar("Record")
@@ -26,11 +26,12 @@ def takes(*records: type[Any], arguments: Any = Files, without: Collection[str] 
     without : options of the records that mean nothing for the command; they have their value by default
     """
     every = tuple(dict.fromkeys((*records, ConfigOptions)))
+    takes_runs = arguments is Files or arguments is SeveralRuns
     _DECLARED.update(dict.fromkeys(every))
 
     def decorate(command: Command) -> Command:
         def call(context: Context, files: list[str] | None = None, **values: Any) -> int:
-            paths, given = _configured(files or [], values, _given(context, values), every, arguments is Files)
+            paths, given = _configured(files or [], values, _given(context, values), every, takes_runs)
             return command(paths, given, *(filled(record, values) for record in records))
 
         context = inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context)

@@ -42,8 +42,14 @@ REPORTERS: tuple[Reporter, ...] = (
     Reporter("jsonl", "the rows of tsv as one JSON object a line", (".jsonl", ".ndjson"), render_jsonl),
     Reporter("markdown", "a GitHub table with coverage, warnings and gates", (".md", ".markdown"), render_markdown),
     Reporter("latex", "a booktabs table", (".tex",), render_latex),
-    Reporter("trec", "the lines of trec_eval, four decimals", (".eval",), render_trec),
-    Reporter("junit", "JUnit XML for build servers, a test case a gate", (".xml",), render_junit),
+    Reporter("trec", "the lines of trec_eval, four decimals", (".eval",), render_trec, shows_comparisons=False),
+    Reporter(
+        "junit",
+        "JUnit XML for build servers, a test case a gate",
+        (".xml",),
+        render_junit,
+        shows_comparisons=False,
+    ),
     Reporter(
         "github",
         "GitHub annotations, a line a gate, and the summary of the step",

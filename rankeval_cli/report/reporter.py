@@ -35,6 +35,7 @@ class Reporter:
     render : report, options -> its text in pieces, the last of which ends with a newline
     write : report, options, binary file -> nothing; for a binary format, which -f refuses
     is_styled : `render` escapes foreign control characters itself, since it may write its own
+    shows_comparisons : it has a place for the comparisons of runs
     also : report, options -> nothing; what else is done when the report has gone to standard output
     """
 
@@ -44,4 +45,5 @@ class Reporter:
     render: Callable[[Report, Options], Iterator[str]] | None = None
     write: Callable[[Report, Options, IO[bytes]], None] | None = None
     is_styled: bool = False
+    shows_comparisons: bool = True
     also: Callable[[Report, Options], None] | None = None
