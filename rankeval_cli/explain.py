@@ -7,17 +7,17 @@ measure's own kernel: one way for all measures, and the parts add up to the valu
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import InputError, UsageError, did_you_mean
 from rankeval_cli.findings import Explanation, MeasureOfQuery, Missed, QueryRanking, RankRow, Status
-from rankeval_cli.flow import Request, ShowProgress, cutoff_of, nameless_of
+from rankeval_cli.flow import Request, ShowProgress, cutoff_of, plan_for
 from rankeval_cli.model import Judgments, Ordering, Rules
 from rankeval_cli.opening import check_columns, names_of, open_all, opened
-from rankeval_cli.plan import Part, Plan, planned
+from rankeval_cli.plan import Part, Plan
 from rankeval_cli.readers import read_pairs
 from rankeval_cli.ties import check_ties
 
@@ -63,7 +63,7 @@ def explain(request: Request, query: str, top: int | None, show: ShowProgress) -
 
     names = names_of(request.runs)
     tables, qrels = open_all(request.runs, request.qrels, names, request.run_options, request.qrels_options)
-    plan = _plan(request, tables)
+    plan = plan_for(request, tables)
     with show(qrels.path, qrels.size_bytes) as progress:
         judgments = load_judgments(qrels, plan.rules, PurePath(qrels.path).name, progress)
     index = bisect_left(judgments.queries, query)
@@ -77,15 +77,6 @@ def explain(request: Request, query: str, top: int | None, show: ShowProgress) -
         warnings += noticed
     check_columns(request.run_options, request.qrels_options)
     return Explanation(query, judgments.source.name, plan.rules.to_dict(), tuple(rankings), tuple(warnings))
-
-
-def _plan(request: Request, tables: Iterable[Table]) -> Plan:
-    preset = None
-    if request.rules.preset is not None:
-        from rankeval_cli.presets.registry import find
-
-        preset = find(request.rules.preset)
-    return planned(request.metrics, request.rules, request.given, preset, nameless_of(tables))
 
 
 def _unknown(query: str, known: Sequence[str], where: str) -> InputError:
@@ -151,7 +142,7 @@ def _explain_labelled(request: Request, query: str, top: int, show: ShowProgress
 
     if len(request.runs) > 1:
         raise UsageError("several runs without judgments", hint="explain one labelled table at a time")
-    name, first = names_of(request.runs)[0], _plan(request, []).rules
+    name, first = names_of(request.runs)[0], plan_for(request, []).rules
     options = replace(
         request.run_options,
         grade_map=request.qrels_options.grade_map,
@@ -159,7 +150,7 @@ def _explain_labelled(request: Request, query: str, top: int, show: ShowProgress
         item_weights=first.list_weights,
     )
     table = open_labelled(opened(request.runs[0]), options, name)
-    plan = _plan(request, [table])
+    plan = plan_for(request, [table])
     labels = labels_of(table, name, plan.rules, any(m.measure.needs_highest(m) for m in plan.metrics))
     exclude = None if plan.rules.exclude is None else read_pairs(plan.rules.exclude)
     aligner = LabelsTracer(table, labels, plan.rules, top, exclude, plan.orderings)

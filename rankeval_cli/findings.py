@@ -147,3 +147,67 @@ class Checked:
     def count(self, severity: Severity) -> int:
         """How many problems there are; every row of a kind is one."""
         return sum(problem.total for problem in self.problems if problem.severity == severity)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A relevant document whose rank differs between two runs. before, after : None where it is not ranked"""
+
+    doc: str
+    grade: float
+    before: int | None
+    after: int | None
+
+
+@dataclass(frozen=True)
+class MovedQuery:
+    """One query whose value differs between two runs.
+
+    moves : of its relevant documents, the highest ranks first
+    """
+
+    query: str
+    before: float
+    after: float
+    moves: tuple[Move, ...]
+
+    @property
+    def diff(self) -> float:
+        """The second run's value less that of the first."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class MeasureMoves:
+    """What a second run changes in one measure.
+
+    before, after : the values of the runs, None where undefined
+    num_helped, num_hurt, num_same : queries by what becomes of them; where neither direction is better, a larger value
+        is called help
+    num_undefined : queries that have no value in one of the runs
+    helped, hurt : those that differ most, the largest difference first
+    """
+
+    measure: str
+    canonical: str
+    direction: Literal["higher", "lower", "none"]
+    before: float | None
+    after: float | None
+    num_helped: int
+    num_hurt: int
+    num_same: int
+    num_undefined: int
+    helped: tuple[MovedQuery, ...]
+    hurt: tuple[MovedQuery, ...]
+
+
+@dataclass(frozen=True)
+class RunMoves:
+    """What a second run changes against a first one, measure by measure."""
+
+    base: str
+    run: str
+    qrels: str
+    rules: Mapping[str, Any]
+    measures: tuple[MeasureMoves, ...]
+    warnings: tuple[str, ...] = ()

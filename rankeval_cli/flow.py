@@ -77,7 +77,7 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
         return _evaluate_labelled(request, show)
     names = names_of(request.runs)
     tables, qrels = open_all(request.runs, request.qrels, names, request.run_options, request.qrels_options)
-    plan, weights = _plan(request, tables), weights_of(_weights_source(request))
+    plan, weights = plan_for(request, tables), weights_of(_weights_source(request))
     rules = plan.rules
     if rules.ignore_label is not None:
         raise UsageError("--ignore-label is for labelled tables", hint="leave it out, or choose --judged-only")
@@ -104,8 +104,8 @@ def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
     if len(request.runs) > 1:
         raise UsageError("several runs without judgments", hint="score one labelled table at a time")
     source, name = opened(request.runs[0]), names_of(request.runs)[0]
-    table = _labelled_table(request, source, name, _plan(request, []).rules)
-    plan = _plan(request, [table])
+    table = _labelled_table(request, source, name, plan_for(request, []).rules)
+    plan = plan_for(request, [table])
     with show(table.path, table.size_bytes) as progress:
         judgments, facts, every = _score_labelled(request, table, name, plan, progress)
     rules = plan.rules
@@ -176,7 +176,7 @@ def _check_labelled(table: Table, facts: Facts) -> None:
         raise InputError("holds no row that counts", table.path, "look at its mask, and at --ignore-label")
 
 
-def _plan(request: Request, tables: Iterable[Table]) -> Plan:
+def plan_for(request: Request, tables: Iterable[Table]) -> Plan:
     """What to score by which rules, now that is known whether documents have ids that could break ties."""
     preset = None
     if request.rules.preset is not None:

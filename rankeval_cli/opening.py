@@ -38,11 +38,13 @@ def table_of(source: Any, role: Role, options: ReadOptions, name: str) -> Table:
 
 
 def names_of(runs: Sequence[Any]) -> list[str]:
-    """What reports call the runs: the name of the file, or `run1`, `run2`, .. for Python objects."""
+    """What reports call the runs, opened or not: the name of the file, or `run1`, `run2`, .. for Python objects."""
     return unique_names([_path(run, f"run{i}") for i, run in enumerate(runs, 1)])
 
 
 def _path(source: Any, name: str) -> str:
+    if isinstance(source, Input):
+        return source.path
     return str(source) if isinstance(source, (str, PurePath)) else name
 
 

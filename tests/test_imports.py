@@ -49,6 +49,7 @@ PLACES = {
     "cuts": 8,
     "tracing": 8,
     "explain": 9,
+    "moves": 9,
     "checking": 9,
     "__init__": 9,
     "assessments": 9,
@@ -116,6 +117,10 @@ USAGE = {
     "list of measures": (["measures"], 0),
     "one measure": (["measures", "ndcg"], 0),
     "formats": (["formats"], 0),
+    "help of explain": (["explain", "--help"], 0),
+    "explain without a query": (["explain", "pixels.txt"], 2),
+    "diff of one run": (["diff", "pixels.txt", "qrels.txt"], 2),
+    "check of nothing": (["check"], 2),
     "drop-in help": (["trec-eval", "-h"], 0),
     "drop-in usage": (["trec-eval", "-W"], 1),
 }
@@ -140,6 +145,13 @@ def test_piped_evaluation_of_text_loads_neither_rich_nor_pyarrow(tmp_path: Path)
 @pytest.mark.parametrize("output", ["csv", "json", "jsonl", "markdown", "latex", "trec", "tsv", "junit", "github"])
 def test_data_formats_load_no_rich(output: str, tmp_path: Path) -> None:
     assert "rich" not in loaded(["pixels.csv", "qrels.csv", "-m", "ndcg@10", "-f", output], tmp_path, 0)
+
+
+@pytest.mark.parametrize("command", ["explain", "diff", "check"])
+def test_commands_that_look_into_text_load_neither_rich_nor_pyarrow(command: str, tmp_path: Path) -> None:
+    words = {"explain": ["pixels.txt", "qrels.txt", "q01"], "check": ["pixels.txt", "qrels.txt"]}
+    own = words.get(command, ["pixels.txt", "projection.txt", "qrels.txt"])
+    assert loaded([command, *own], tmp_path, 0) & {"rich", "pyarrow", "scipy", "numba"} == set()
 
 
 def loaded(words: list[str], tmp_path: Path, code: int, **environment: str) -> set[str]:

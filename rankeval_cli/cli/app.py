@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from rankeval_cli.cli.check import check
 from rankeval_cli.cli.compare import compare
+from rankeval_cli.cli.diff import diff
 from rankeval_cli.cli.evaluate import evaluate
 from rankeval_cli.cli.explain import explain
 from rankeval_cli.cli.init import init
@@ -74,6 +75,7 @@ def app() -> Callable[..., Any]:
     commands.command("evaluate", cls=SectionedCommand, context_settings=HELP)(evaluate)
     commands.command("compare", cls=SectionedCommand, context_settings=HELP)(compare)
     commands.command("explain", cls=SectionedCommand, context_settings=HELP)(explain)
+    commands.command("diff", cls=SectionedCommand, context_settings=HELP)(diff)
     commands.command("check", cls=SectionedCommand, context_settings=HELP)(check)
     commands.command("measures", context_settings=HELP)(measures)
     commands.command("formats", context_settings=HELP)(formats)
