@@ -1,32 +1,37 @@
-"""Score ranked results against relevance judgments.
+"""Score ranked results against relevance judgments, and compare them.
 
-from rankeval_cli import evaluate
+from rankeval_cli import compare, evaluate
 
 report = evaluate("run.txt", "qrels.txt", ["mrr@10", "ndcg@10"])
 report["ndcg@10"]       # the mean
 report.per_query        # a Polars frame, one row a query
 report.to_dict()        # what `-f json` prints
+compare(["base.txt", "new.txt"], "qrels.txt", "ndcg@10").comparisons[0].p_value
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from numbers import Real
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.arrays import from_positives, from_rankings
 from rankeval_cli.errors import RankevalError
-from rankeval_cli.model import Report, Rules
+from rankeval_cli.model import COMPARE_RESAMPLES, Family, Report, Rules
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from rankeval_cli.flow import Request
 
 __version__ = "0.1.0"
 __all__ = [
     "RankevalError",
     "Report",
     "Rules",
+    "compare",
     "evaluate",
     "evaluate_arrays",
     "from_positives",
@@ -68,8 +73,73 @@ def evaluate(
     >>> report["mrr@10"]
     0.5
     """
-    from rankeval_cli.flow import Request
     from rankeval_cli.flow import evaluate as flow_evaluate
+
+    runs = list(run) if qrels is not None and _are_runs(run) else [run]
+    request = _request(runs, qrels, measures, gates, columns, run_format, qrels_format, weights, rules)
+    return flow_evaluate(replace(request, tie_report=tie_report))
+
+
+def compare(
+    runs: Iterable[Any],
+    qrels: Any,
+    measures: str | Iterable[str] = (),
+    *,
+    baseline: str | None = None,
+    all_pairs: bool = False,
+    test: str = "t",
+    correction: str = "holm",
+    family: Family = "measure",
+    alpha: float = 0.05,
+    resamples: int = COMPARE_RESAMPLES,
+    seed: int = 0,
+    columns: Mapping[str, str] | None = None,
+    run_format: str | None = None,
+    qrels_format: str | None = None,
+    weights: Any = None,
+    **rules: Any,
+) -> Report:
+    """Compare two runs or more, query by query, as `rankeval compare` does; the results are in `Report.comparisons`.
+
+    runs : as `evaluate` takes them; reports call Python objects `run1`, `run2`, ..
+    baseline : name or path of the run that the others are compared with; the first one when None
+    all_pairs : compare every run with every other one
+    test : t, randomization, bootstrap, wilcoxon, sign, or tukey for all runs at once
+    correction : of several p-values, holm, bonferroni, bh or none; those of `measure` or of `all` measures (`family`)
+    alpha : a corrected p-value up to it is significant
+    resamples, seed : of random tests
+    columns, .., rules : as `evaluate` takes them; `confidence` is that of the intervals of differences, and the means
+        have none unless `ci` asks for them
+
+    Raises RankevalError, whose text is what the program prints.
+
+    >>> base, new = {"q1": {"d1": 2, "d2": 1}}, {"q1": {"d1": 1, "d2": 2}}
+    >>> report = compare([base, new], {"q1": {"d2": 1}}, "mrr@10")
+    >>> report.comparisons[0].diff
+    0.5
+    """
+    from rankeval_cli.comparing import Comparing
+    from rankeval_cli.flow import evaluate as flow_evaluate
+
+    options = Comparing(baseline, all_pairs, test, correction, family, alpha)
+    rules = {"ci": "none", "resamples": resamples, "seed": seed, **rules}
+    several = list(runs) if _are_runs(runs) else [runs]
+    request = _request(several, qrels, measures, (), columns, run_format, qrels_format, weights, rules)
+    return flow_evaluate(replace(request, compare=options))
+
+
+def _request(
+    runs: Iterable[Any],
+    qrels: Any,
+    measures: str | Iterable[str],
+    gates: str | Iterable[str],
+    columns: Mapping[str, str] | None,
+    run_format: str | None,
+    qrels_format: str | None,
+    weights: Any,
+    rules: dict[str, Any],
+) -> Request:
+    from rankeval_cli.flow import Request
     from rankeval_cli.gates import parse_gate
     from rankeval_cli.measures.expression import parse_all
     from rankeval_cli.presets import default_measures, parser
@@ -80,8 +150,8 @@ def evaluate(
         rules["weights"] = str(weights) if isinstance(weights, (str, PurePath)) else "weights"
     in_force = _rules(rules)
     read = parser(in_force.preset)
-    request = Request(
-        runs=tuple(run) if qrels is not None and _are_runs(run) else (run,),
+    return Request(
+        runs=tuple(runs),
         qrels=qrels,
         metrics=parse_all(words or default_measures(in_force.preset), read),
         rules=in_force,
@@ -90,9 +160,7 @@ def evaluate(
         qrels_options=ReadOptions(qrels_format, columns or {}, in_force.grade_map),
         given=frozenset(rules),
         weights=weights,
-        tie_report=tie_report,
     )
-    return flow_evaluate(request)
 
 
 def evaluate_arrays(

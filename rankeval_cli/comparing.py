@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from numbers import Real
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -47,14 +48,14 @@ class Comparing:
         from rankeval_cli.inference.families import find_correction
         from rankeval_cli.inference.paired import find_test
 
-        test = find_test(self.test)
-        find_correction(self.correction)
+        test = find_test(str(self.test))
+        find_correction(str(self.correction))
         if self.family not in get_args(Family):
             raise UsageError(f"--family is `{self.family}`", hint=f"choose one of {', '.join(get_args(Family))}")
         if test.is_simultaneous and self.family == "all":
             what = f"--test {test.name} covers the pairs of one measure, not --family all"
             raise UsageError(what, hint="leave --family out, or choose --test t")
-        if not 0.0 < self.alpha < 1.0:
+        if not (isinstance(self.alpha, Real) and 0.0 < self.alpha < 1.0):
             raise UsageError(f"--alpha is `{self.alpha}`", hint="give a number between 0 and 1, such as 0.05")
         if self.all_pairs and self.baseline is not None:
             raise UsageError("--all-pairs has no baseline", hint="leave --baseline or --all-pairs out")
@@ -136,7 +137,7 @@ def _base_place(options: Comparing, names: Sequence[str], paths: Sequence[str]) 
     for known in (names, paths):
         if options.baseline in known:
             return known.index(options.baseline)
-    hint = did_you_mean(options.baseline, names) or f"choose one of {', '.join(names)}"
+    hint = did_you_mean(str(options.baseline), names) or f"choose one of {', '.join(names)}"
     raise UsageError(f"no run is called `{options.baseline}`", hint=hint)
 
 

@@ -359,6 +359,8 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "alpha of 1": ({"alpha": 1.0}, "give a number between 0 and 1"),
     "alpha of 0": ({"alpha": 0.0}, "give a number between 0 and 1"),
     "alpha that is none": ({"alpha": NAN}, "give a number between 0 and 1"),
+    "alpha in words": ({"alpha": "low"}, "give a number between 0 and 1"),
+    "test that is no word": ({"test": 1}, "choose one of t, "),
     "baseline of all pairs": ({"all_pairs": True, "baseline": "A"}, "leave --baseline or --all-pairs out"),
     "tukey for all measures": ({"test": "tukey", "family": "all"}, "leave --family out"),
 }
@@ -375,6 +377,7 @@ CHECKED: dict[str, tuple[dict[str, Any], list[str], str, dict[str, Any], str]] =
     "one run": ({}, ["a/bm25.txt"], "map", {}, "give two runs or more"),
     "unknown baseline": ({"baseline": "bm52.txt"}, ["a/bm25.txt", "b/new.txt"], "map", {}, "did you mean `bm25.txt`"),
     "far baseline": ({"baseline": "x"}, ["a/bm25.txt", "b/new.txt"], "map", {}, "choose one of bm25.txt, new.txt"),
+    "baseline by its place": ({"baseline": 1}, ["a/bm25.txt", "b/new.txt"], "map", {}, "choose one of bm25.txt, "),
     "geometric mean": ({}, ["a", "b"], "gm_map", {}, "compare map"),
     "median": ({}, ["a", "b"], "map", {"aggregate": "median"}, "the tests compare means"),
     "weights": ({"test": "sign"}, ["a", "b"], "map", {"weights": "w.tsv"}, "choose --test t"),
