@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from rankeval_cli.cli.evaluate import request_of
 from rankeval_cli.cli.interrupts import keep_interrupts
@@ -17,6 +18,10 @@ from rankeval_cli.cli.options import (
 )
 from rankeval_cli.cli.takes import takes
 from rankeval_cli.errors import ExitCode
+
+if TYPE_CHECKING:
+    from rankeval_cli.findings import Checked
+    from rankeval_cli.flow import Request
 
 # What no problem of a file depends on.
 MEANINGLESS = (
@@ -40,12 +45,17 @@ def check(
     rankeval check run.txt qrels.txt
     """
     from rankeval_cli import __version__
-    from rankeval_cli.checking import check
     from rankeval_cli.report.checked import listing
 
     request = request_of(paths, given, measures, rules, files, IntervalOptions(), GateOptions())
-    keep_interrupts()
-    found = check(request, partial(progress_of, output))
+    found = _checked(request, output)
     show(listing(found, __version__), output)
     is_bad = found.count("error") or (gates.strict and found.count("warning"))
     return ExitCode.INPUT if is_bad else ExitCode.OK
+
+
+def _checked(request: Request, output: ListingOptions) -> Checked:
+    from rankeval_cli.checking import check  # loads Polars
+
+    keep_interrupts()
+    return check(request, partial(progress_of, output))

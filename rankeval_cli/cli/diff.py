@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
@@ -23,6 +23,10 @@ from rankeval_cli.cli.options import (
 )
 from rankeval_cli.cli.takes import takes
 from rankeval_cli.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from rankeval_cli.findings import RunMoves
+    from rankeval_cli.flow import Request
 
 USAGE = "rankeval diff A B QRELS -m ndcg@10"
 MEANINGLESS = ("weights", "ci", "confidence", "resamples")  # they change no query
@@ -59,7 +63,6 @@ def diff(
     rankeval diff a.txt b.txt qrels.txt -m ndcg@10 --top 5
     """
     from rankeval_cli import __version__
-    from rankeval_cli.moves import moves
     from rankeval_cli.presets import default_measures
     from rankeval_cli.report.moved import listing
 
@@ -67,7 +70,13 @@ def diff(
     request = request_of(words, given, measures, rules, files, intervals, GateOptions())
     if len(request.runs) != 2 or request.qrels is None:
         raise UsageError("diff takes two runs and the judgments", hint=USAGE)
-    keep_interrupts()
-    found = moves(request, most.top, partial(progress_of, output))
+    found = _moved(request, most.top, output)
     show(listing(found, __version__), output, found.warnings)
     return ExitCode.OK
+
+
+def _moved(request: Request, top: int, output: ListingOptions) -> RunMoves:
+    from rankeval_cli.moves import moves  # loads Polars
+
+    keep_interrupts()
+    return moves(request, top, partial(progress_of, output))
