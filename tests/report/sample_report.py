@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rankeval_cli.comparing import Comparing, compared
 from rankeval_cli.measures.spec import Measure, Metric, TrecEval
 from rankeval_cli.model import Coverage, Report, Result, Rules, RunReport, Scores, Source, Verdict
 
@@ -44,6 +45,12 @@ VALUES = {
         [1.0, 0.63092975357, 0.0, 0.5, 0.43067655807, 0.1],
         [1.0, 2.0, NAN, 3.0, 4.0, 1.0],
         [1000.0, 1000.0, 0.0, 1000.0, 1000.0, 1000.0],
+    ],
+    "best": [
+        [1.0, 1.0, 0.5, 1.0, 0.9, 1.0],
+        [1.0, 0.93092975357, 0.3, 0.8, 0.93067655807, 0.4],
+        [1.0, 1.0, NAN, 3.0, 4.0, 1.0],
+        [1000.0, 1000.0, 1000.0, 1000.0, 1000.0, 1000.0],
     ],
 }
 # measure -> low, high, method, note
@@ -91,3 +98,10 @@ REPORT = Report(
 )
 
 SINGLE = replace(REPORT, runs=REPORT.runs[:1], gates=(), warnings=())
+
+# Two runs, and three with every pair: some significant, some without a test.
+PAIR = compared(replace(REPORT, gates=()), Comparing())
+PAIRS = compared(
+    replace(REPORT, runs=(*REPORT.runs, _run("best", "best_of_50%.txt", None, "runs/best_of_50%.txt"))),
+    Comparing(all_pairs=True, correction="bh"),
+)

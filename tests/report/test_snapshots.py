@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from sample_report import REPORT, SINGLE
+from sample_report import PAIR, PAIRS, REPORT, SINGLE
 
 from rankeval_cli.model import Report
 from rankeval_cli.report import REPORTERS, Options, find
@@ -12,6 +12,8 @@ from rankeval_cli.report.summary import note_lines
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 TEXT = [reporter.name for reporter in REPORTERS if reporter.render is not None]
+COMPARING = [name for name in TEXT if find(name).shows_comparisons]
+WIDTHS = [120, 80, 40, 20]
 
 
 def check(name: str, text: str) -> None:
@@ -42,6 +44,21 @@ def test_a_single_run(name: str) -> None:
     check(f"{name}_single.txt", rendered(name, SINGLE, Options()))
 
 
+@pytest.mark.parametrize("name", COMPARING)
+def test_all_pairs_of_runs(name: str) -> None:
+    check(f"{name}_pairs.txt", rendered(name, PAIRS, Options()))
+
+
+@pytest.mark.parametrize("name", COMPARING)
+def test_a_pair_of_runs_with_the_values_of_queries(name: str) -> None:
+    check(f"{name}_pair.txt", rendered(name, PAIR, Options(per_query=True)))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pairs_on_a_narrow_terminal(width: int) -> None:
+    check(f"table_pairs_{width}.txt", rendered("table", PAIRS, Options(width=width, color=True)))
+
+
 @pytest.mark.parametrize("width", [80, 60, 40, 20])
 def test_table_of_a_narrow_terminal(width: int) -> None:
     check(f"table_{width}.txt", rendered("table", REPORT, Options(per_query=True, width=width, color=True)))
@@ -59,5 +76,7 @@ def test_notes() -> None:
 
 def test_every_snapshot_is_checked() -> None:
     names = [f"{name}{end}.txt" for name in TEXT for end in ("", "_per_query", "_single")]
+    names += [f"{name}{end}.txt" for name in COMPARING for end in ("_pair", "_pairs")]
+    names += [f"table_pairs_{width}.txt" for width in WIDTHS]
     names += [f"table_{width}.txt" for width in (80, 60, 40, 20)] + ["table_ascii.txt", "notes.txt"]
     assert sorted(path.name for path in SNAPSHOTS.iterdir()) == sorted(names)
