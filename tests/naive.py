@@ -181,12 +181,15 @@ def gain(view: View, grade: float | None) -> float:
     if grade is None or grade < 0 or (view.explicit is not None and grade < view.explicit):
         return 0.0
     if grade in view.params.get("gains", {}):
-        return float(view.params["gains"][grade])
-    return {"exp": 2**grade - 1, "square": grade**2 - 1}.get(view.params["gain"], grade)
+        return view.params["gains"][grade] + (view.params["gain"] == "square")
+    return {"exp": 2**grade - 1, "square": grade**2}.get(view.params["gain"], grade)
 
 
 def discounted(view: View, gains: list[float]) -> float:
     base = math.e if view.params["base"] == "e" else view.params["base"]
+    if view.params["gain"] == "square":
+        places = [*gains, *[0.0] * ((view.k or 0) - len(gains))]
+        gains = [value - 1 for value in places]
     return sum(value / math.log(rank + 1, base) for rank, value in enumerate(gains[: view.k], start=1))
 
 

@@ -215,7 +215,7 @@ MEASURES = (
         ),
         ir_measures="P",
         ranx="precision",
-        examples=("P@5", "precision@10", "P_5", "P.5,10", "P(rel=2)@5"),
+        examples=("P@5", "precision@10", "P_5", "P.5,10", "P(rel=2)@5", "p:norm=min@10"),
     ),
     Measure(
         name="recall",
@@ -270,7 +270,7 @@ MEASURES = (
         encode=_encode_f,
         ranx="f1",
         shorthand={"f1": {"beta": 1.0}, "f2": {"beta": 2.0}, "f0.5": {"beta": 0.5}},
-        examples=("f1@10", "f(beta=2)@10", "f2@10", "f:beta=0.5"),
+        examples=("f1@10", "f(beta=2)@10", "f2@10", "f:beta=0.5", "f1:norm=min@10"),
     ),
     Measure(
         name="hit",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
-from rankeval_cli.errors import InputError
+from rankeval_cli.errors import InputError, UsageError
 from rankeval_cli.measures import tied_gains
 from rankeval_cli.measures.spec import (
     TREC_CUTOFFS,
@@ -24,6 +25,7 @@ from rankeval_cli.measures.spec import (
 )
 
 MAX_EXPONENT = 1000.0  # 2^1000 added up over any list stays below the largest double, 1.8e308
+MOST_PLACES = 1_000_000  # that gain=square adds up: a tenth of a second
 
 
 def dcg(ranking: Ranking, k: int, level: float, params: Any) -> float:
@@ -53,6 +55,30 @@ def ideal_dcg(ranking: Ranking, k: int, level: float, params: Any) -> float:
     return best
 
 
+def dcg_of_squares(ranking: Ranking, k: int, level: float, params: Any) -> float:
+    """Sum of (gain - 1) / discount over all k places, also those without a document; params[1] = 1 for NDCG.
+
+    params[0] : the sum of 1 / discount over k places; 0 without a cutoff, where the places are those of the list
+    """
+    total = 0.0
+    held = 0.0
+    for i in range(min(k, len(ranking.grade))):
+        total += (ranking.grade[i] - 1.0) / ranking.discount[i]
+        held += 1.0 / ranking.discount[i]
+    if held < params[0]:
+        total -= params[0] - held
+    if params[1] == 0.0:
+        return total
+    best = 0.0
+    held = 0.0
+    for i in range(min(k, len(ranking.ideal))):
+        best += (ranking.ideal[i] - 1.0) / ranking.discount[i]
+        held += 1.0 / ranking.discount[i]
+    if held < params[0]:
+        best -= params[0] - held
+    return total / best if best != 0.0 else 0.0
+
+
 def exponential(grade: float) -> float:
     """2^grade - 1. Raises InputError for a grade so large that a sum could overflow."""
     if grade > MAX_EXPONENT:
@@ -61,19 +87,21 @@ def exponential(grade: float) -> float:
 
 
 def square(grade: float) -> float:
-    """grade^2 - 1."""
-    return grade * grade - 1.0
+    """grade^2."""
+    return grade * grade
 
 
 def gain_map(metric: Metric, max_grade: float) -> GainMap:
-    """The grade, or 2^grade - 1 (gain=exp), or grade^2 - 1 (gain=square), or what `gains` says."""
+    """The grade, or 2^grade - 1 (gain=exp), or what `gains` says; each plus 1 for gain=square, grade^2."""
     gains: Mapping[float, float] = metric.params["gains"]
     kind = metric.params["gain"]
     other = {"exp": exponential, "square": square}.get(kind, float)
+    shift = 1.0 if kind == "square" else 0.0  # its kernels take 1 off at every place
+    unjudged = [gains.get(mark, -shift) + shift for mark in (-1.0, -2.0)]  # as trec_eval marks documents without grade
     return GainMap(
         ("gain", kind in ("exp", "square") and kind, *gains.items()),
-        lambda grade: gains[grade] if grade in gains else other(grade),
-        (gains.get(-1.0, 0.0), gains.get(-2.0, 0.0)),  # what trec_eval marks documents with that have no grade
+        lambda grade: gains[grade] + shift if grade in gains else other(grade),
+        (unjudged[0], unjudged[1]),
     )
 
 
@@ -82,14 +110,35 @@ LOG2 = Discount(("log", 2.0), lambda rank: math.log2(rank + 1.0))
 
 def log_discount(metric: Metric) -> Discount:
     """Divisors log_base(rank + 1). math.log2 for base 2 gives trec_eval's bits, a quotient of logarithms would not."""
-    base = metric.params["base"]
+    return _log(metric.params["base"])
+
+
+@cache
+def _log(base: float | str) -> Discount:
     if base == "e":
         return Discount(("log", "e"), lambda rank: math.log(rank + 1.0))
     if base == 2.0:
         return LOG2
     if base == 10.0:
         return Discount(("log", 10.0), lambda rank: math.log10(rank + 1.0))
-    return Discount(("log", base), lambda rank: math.log(rank + 1.0) / math.log(base))
+    divisor = math.log(float(base))
+    return Discount(("log", base), lambda rank: math.log(rank + 1.0) / divisor)
+
+
+def _encode_squares(metric: Metric) -> tuple[float, ...]:
+    if metric.cutoff is not None and metric.cutoff > MOST_PLACES:
+        what = f"`{metric.written}` adds up {metric.cutoff:,} places, whatever the rankings hold"
+        raise UsageError(what, hint=f"choose a cutoff of at most {MOST_PLACES:,} with gain=square, or none")
+    return _places(metric.params["base"], metric.cutoff or 0), float(metric.measure.name == "ndcg")
+
+
+@cache
+def _places(base: float | str, size: int) -> float:
+    """The sum of 1 / discount over the first places, added up as the kernel does."""
+    discount, total = _log(base), 0.0
+    for rank in range(1, size + 1):
+        total += 1.0 / discount.of(rank)
+    return total
 
 
 def _of_squares(name: str, params: Mapping[str, Any]) -> Measure | None:
@@ -109,8 +158,9 @@ GAIN_TEXT = (
     "document has gain 0. -l does not act here; an explicit (rel=G) gives lower grades gain 0, also in the ideal."
 )
 SQUARE_TEXT = (
-    " gain=square is grade^2 - 1, -1 for a document judged 0: what the code of rankereval computes as `power`; values "
-    "may then be negative."
+    " gain=square is what the code of rankereval computes as `power`: grade^2 - 1, where each of the k places (without "
+    "a cutoff: of the list) that no judged document holds, or one below (rel=G), counts as grade 0, which is -1, also "
+    "in the ideal. Values may be negative, and so may the ideal."
 )
 
 MEASURES = (
@@ -146,6 +196,7 @@ MEASURES = (
             "ndcg@10",
             "ndcg_exp@10",
             "ndcg:gain=exp@10",
+            "ndcg:gain=square@10",
             "ndcg_cut.5,10",
             "ndcg.1=3.5,2=9",
             "nDCG(dcg='exp-log2')@10",
@@ -172,7 +223,7 @@ MEASURES = (
         ranx="dcg, dcg_burges",
         shorthand={"dcg_exp": {"gain": "exp"}, "dcg_burges": {"gain": "exp"}},
         foreign=FOREIGN,
-        examples=("dcg@10", "dcg_exp@10", "dcg:base=e@10"),
+        examples=("dcg@10", "dcg_exp@10", "dcg:base=e@10", "dcg:gain=square@10"),
     ),
     Measure(
         name="ideal_dcg",
@@ -195,9 +246,16 @@ MEASURES = (
     ),
 )
 
-# Gains of grade 0 are -1 there: values may be negative, and a query without gains may still have relevant documents.
 SQUARES = {
-    measure.name: replace(measure, bounds=(-math.inf, math.inf), undefined=("no_relevant",), ties_bound=never)
+    measure.name: replace(
+        measure,
+        kernel=dcg_of_squares,
+        encode=_encode_squares,
+        expected=lambda metric: tied_gains.dcg_of_squares,
+        needs_tail=lambda metric: True,
+        bounds=(-math.inf, math.inf),
+        ties_bound=never if measure.name == "ndcg" else without_gains,  # a negative ideal turns the order around
+    )
     for measure in MEASURES
     if measure.params == WITH_SQUARE
 }

@@ -53,6 +53,6 @@ MEASURES = (
         ties_bound=without_cutoff,
         undefined=("one_class",),
         uses_score=True,
-        examples=("auc", "auc@100", "auc:rel=2"),
+        examples=("auc", "auc@100", "auc:rel=2", "auc:one_class=0@100"),
     ),
 )

@@ -72,7 +72,7 @@ MEASURES: tuple[Measure, ...] = (
         undefined=("nothing_found",),
         variant=_of_all,
         encode=lambda metric: (*_absent(metric), float(metric.params["norm"] == "all")),
-        examples=("mean_rank", "mean_rank@100", "mean_rank(absent=1001)"),
+        examples=("mean_rank", "mean_rank@100", "mean_rank(absent=1001)", "mean_rank:norm=all"),
     ),
     Measure(
         name="first_rank",
@@ -89,6 +89,6 @@ MEASURES: tuple[Measure, ...] = (
         direction="lower",
         undefined=("nothing_found",),
         encode=_absent,
-        examples=("first_rank", "first_rank@100", "first_rank(absent=101)@100"),
+        examples=("first_rank", "first_rank@100", "first_rank(absent=101)@100", "first_rank:absent=inf"),
     ),
 )

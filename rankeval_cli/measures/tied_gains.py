@@ -59,6 +59,40 @@ def ndcg(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
     return total / best if best > 0.0 else 0.0
 
 
+def dcg_of_squares(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
+    """Expected sum of (gain - 1) / discount over all k places, or its share of the ideal; params as there."""
+    size = len(ranking.grade)
+    last = min(k, size)
+    total = 0.0
+    held = 0.0
+    start = 0
+    while start < last:
+        gained = 0.0
+        is_same = True
+        stop = start
+        while stop < size and ranking.score[stop] == ranking.score[start]:
+            gained += ranking.grade[stop]
+            is_same = is_same and ranking.grade[stop] == ranking.grade[start]
+            stop += 1
+        mean = ranking.grade[start] if is_same else gained / (stop - start)
+        for i in range(start, min(last, stop)):
+            total += (mean - 1.0) / ranking.discount[i]
+            held += 1.0 / ranking.discount[i]
+        start = stop
+    if held < params[0]:
+        total -= params[0] - held
+    if params[1] == 0.0:
+        return total
+    best = 0.0
+    held = 0.0
+    for i in range(min(k, len(ranking.ideal))):
+        best += (ranking.ideal[i] - 1.0) / ranking.discount[i]
+        held += 1.0 / ranking.discount[i]
+    if held < params[0]:
+        best -= params[0] - held
+    return total / best if best != 0.0 else 0.0
+
+
 def graded_rank_biased_precision(ranking: TiedRanking, k: int, level: float, params: Any) -> float:
     """Expected (1 - p) times the sum of gain * p^(rank - 1); params: p, 1 for gains over the highest gain above 1."""
     p: float = params[0]
