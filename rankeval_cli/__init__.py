@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.arrays import from_positives, from_rankings
 from rankeval_cli.errors import RankevalError
-from rankeval_cli.model import COMPARE_RESAMPLES, Family, Report, Rules
+from rankeval_cli.model import COMPARE_RESAMPLES, Family, Report, Rules, Significance
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,6 +52,9 @@ def evaluate(
     qrels_format: str | None = None,
     weights: Any = None,
     tie_report: bool = False,
+    baseline: Any = None,
+    alpha: float = 0.05,
+    gate_correction: str = "none",
     **rules: Any,
 ) -> Report:
     """Score one run, or a list of runs, against judgments, as the program does.
@@ -63,6 +66,9 @@ def evaluate(
     gates : expressions that must hold, such as `"mrr@10 >= 0.35"`; the verdicts are in `Report.gates`
     columns : role (query, doc, score, grade, rank) -> column name, where names are not the usual ones
     weights : weights of the queries in means: a path, a dict `{query: weight}`, or a table of query and weight
+    baseline : what gates compare with: another run, or a report (a path, or the `Report` itself)
+    alpha, gate_correction : level of the tests behind rules such as `"no-regression(mrr@10)"`, and the correction for
+        their number
     tie_report : say in `RunReport.ties` how far each value depends on the order of tied documents
     rules : fields of `Rules`, such as `ties="random", seed=1, relevance_level=2`, or `preset="ranx"` for the rules of
         another system
@@ -77,7 +83,8 @@ def evaluate(
 
     runs = list(run) if qrels is not None and _are_runs(run) else [run]
     request = _request(runs, qrels, measures, gates, columns, run_format, qrels_format, weights, rules)
-    return flow_evaluate(replace(request, tie_report=tie_report))
+    significance = Significance(alpha, gate_correction)
+    return flow_evaluate(replace(request, tie_report=tie_report, baseline=baseline, significance=significance))
 
 
 def compare(

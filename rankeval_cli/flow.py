@@ -10,11 +10,12 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import rankeval_cli
+from rankeval_cli.baseline import Baseline, Parts, apart, check_same, open_baseline, report_of
 from rankeval_cli.comparing import Comparing, check_comparing, compared
 from rankeval_cli.errors import InputError, UsageError
-from rankeval_cli.gates import Gate, decide
+from rankeval_cli.gates import AnyGate, Sides, check_gates, decide_all
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Judgments, Ranked, Report, Rules, RunReport, Scores, Source, Verdict
+from rankeval_cli.model import Judgments, Ranked, Report, Rules, RunReport, Scores, Significance, Source
 from rankeval_cli.opening import check_columns, names_of, open_all, opened
 from rankeval_cli.plan import Part, Plan, planned
 from rankeval_cli.readers import ReadOptions, read_pairs
@@ -45,19 +46,23 @@ class Request:
     weights : query -> weight, or another object that holds them; `rules.weights` is a path, or what to call the object
     tie_report : say of each measure how far it depends on the order of tied documents
     compare : how the runs are compared with each other; None when they are not
+    baseline : what gates compare with: a run as in `runs`, or a report (path, `Report` or document); None for nothing
+    significance : how the rules among the gates test
     """
 
     runs: tuple[Any, ...]
     qrels: Any
     metrics: tuple[Metric, ...]
     rules: Rules = field(default_factory=Rules)
-    gates: tuple[Gate, ...] = ()
+    gates: tuple[AnyGate, ...] = ()
     run_options: ReadOptions = field(default_factory=ReadOptions)
     qrels_options: ReadOptions = field(default_factory=ReadOptions)
     given: frozenset[str] = frozenset()
     weights: Any = None
     tie_report: bool = False
     compare: Comparing | None = None
+    baseline: Any = None
+    significance: Significance = field(default_factory=Significance)
 
 
 def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Report:
@@ -71,12 +76,16 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     if not request.runs:
         raise UsageError("there is no run to score", hint="give one run or more")
     check_ties(_with_gates(request.metrics, request.gates), request.rules)
+    check_gates(request.gates, request.baseline is not None, request.significance)
     if request.compare is not None:
         check_comparing(request.compare, request.runs, request.metrics, request.rules)
+    baseline = open_baseline(request.baseline, request.runs)
     if request.qrels is None:
-        return _evaluate_labelled(request, show)
-    names = names_of(request.runs)
-    tables, qrels = open_all(request.runs, request.qrels, names, request.run_options, request.qrels_options)
+        return _evaluate_labelled(request, baseline, show)
+    names, sources = names_of(request.runs), list(request.runs)
+    if baseline is not None and baseline.source is not None:
+        names, sources = [*names, baseline.name], [*sources, baseline.source]
+    tables, qrels = open_all(sources, request.qrels, names, request.run_options, request.qrels_options)
     plan, weights = plan_for(request, tables), weights_of(_weights_source(request))
     rules = plan.rules
     if rules.ignore_label is not None:
@@ -84,26 +93,39 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     with show(qrels.path, qrels.size_bytes) as progress:
         judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, progress)
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
-    runs, verdicts, warnings = [], [], list(judgments.warnings)
+    written = _written_baseline(request, baseline, judgments, plan)
+    runs, warnings = [], list(judgments.warnings)
     for name, table in zip(names, tables, strict=True):
         with show(name, table.size_bytes) as progress:
             facts, every = _score_run(table, judgments, plan, exclude, weights, progress)
         run, noticed = _run_report(name, table, judgments, facts, every, plan)
-        verdicts += [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
-        runs.append(_only_asked(run, request.metrics))
+        runs.append(run)
         warnings += noticed
     check_columns(request.run_options, request.qrels_options)
-    warnings = [*_spelling_warnings(request), *warnings]
-    report = _report(rules, judgments, tuple(runs), tuple(verdicts), tuple(warnings))
+    report = _report(request, rules, judgments, apart(baseline, runs, written), warnings)
     return report if request.compare is None else compared(report, request.compare)
 
 
-def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
-    """As `evaluate`, for one table that is run and judgments."""
-
+def _evaluate_labelled(request: Request, baseline: Baseline | None, show: ShowProgress) -> Report:
+    """As `evaluate`, for one table that is run and judgments; so is a baseline that is no report."""
     if len(request.runs) > 1:
         raise UsageError("several runs without judgments", hint="score one labelled table at a time")
-    source, name = opened(request.runs[0]), names_of(request.runs)[0]
+    plan, rules, judgments, run, warnings = _labelled_run(
+        request, opened(request.runs[0]), names_of(request.runs)[0], show
+    )
+    written, runs = _written_baseline(request, baseline, judgments, plan), [run]
+    if baseline is not None and baseline.source is not None:
+        _, others, same, run, noticed = _labelled_run(request, baseline.source, baseline.name, show)
+        check_same(baseline.name, others, rules, same, judgments)
+        runs, warnings = [*runs, run], [*warnings, *noticed]
+    check_columns(request.run_options, request.qrels_options)
+    return _report(request, rules, judgments, apart(baseline, runs, written), warnings)
+
+
+def _labelled_run(
+    request: Request, source: Any, name: str, show: ShowProgress
+) -> tuple[Plan, Rules, Judgments, RunReport, list[str]]:
+    """A labelled table scored: the plan and the rules that it led to, its judgments, its report and warnings."""
     table = _labelled_table(request, source, name, plan_for(request, []).rules)
     plan = plan_for(request, [table])
     with show(table.path, table.size_bytes) as progress:
@@ -112,10 +134,17 @@ def _evaluate_labelled(request: Request, show: ShowProgress) -> Report:
     if _weights_source(request) is None and every[0].weights is not None and every[0].shares is None:
         rules = replace(rules, weights="list_weight")
     run, warnings = _run_report(name, table, judgments, facts, every, plan)
-    check_columns(request.run_options, request.qrels_options)
-    warnings = [*_spelling_warnings(request), *judgments.warnings, *warnings]
-    verdicts = [decide(gate, name, run.results, run.scores, run.coverage, rules) for gate in request.gates]
-    return _report(rules, judgments, (_only_asked(run, request.metrics),), tuple(verdicts), tuple(warnings))
+    return plan, rules, judgments, run, [*judgments.warnings, *warnings]
+
+
+def _written_baseline(
+    request: Request, baseline: Baseline | None, judgments: Judgments, plan: Plan
+) -> RunReport | None:
+    """The baseline as a report that was written earlier; None where it is none."""
+    if baseline is None or baseline.written is None:
+        return None
+    needed = [metric for gate in request.gates if gate.needs_baseline for metric in gate.metrics]
+    return report_of(baseline.written, judgments, plan, needed, request.metrics)
 
 
 def _labelled_table(request: Request, source: Any, name: str, rules: Rules) -> Table:
@@ -192,26 +221,25 @@ def _weights_source(request: Request) -> Any:
     return request.rules.weights if request.weights is None else request.weights
 
 
-def _report(
-    rules: Rules,
-    judgments: Judgments,
-    runs: tuple[RunReport, ...],
-    verdicts: tuple[Verdict, ...],
-    warnings: tuple[str, ...],
-) -> Report:
+def _report(request: Request, rules: Rules, judgments: Judgments, parts: Parts, warnings: Sequence[str]) -> Report:
+    """The report, with the verdicts on every run but the baseline."""
+    verdicts = decide_all(
+        request.gates, [Sides(run, rules, parts.baseline) for run in parts.judged], request.significance
+    )
     return Report(
         version=rankeval_cli.__version__,
         rules=rules,
         qrels=judgments.source,
         digest=judgments.digest,
         judged_queries=len(judgments.queries),
-        runs=runs,
+        runs=tuple(_only_asked(run, request.metrics) for run in parts.runs),
         gates=verdicts,
-        warnings=warnings,
+        warnings=(*_spelling_warnings(request), *warnings),
+        baseline=None if parts.baseline is None else _only_asked(parts.baseline, request.metrics),
     )
 
 
-def _with_gates(metrics: tuple[Metric, ...], gates: Iterable[Gate]) -> tuple[Metric, ...]:
+def _with_gates(metrics: tuple[Metric, ...], gates: Iterable[AnyGate]) -> tuple[Metric, ...]:
     known = {metric.canonical: metric for gate in gates for metric in gate.metrics}
     asked = {metric.canonical for metric in metrics}
     return (*metrics, *(metric for canonical, metric in known.items() if canonical not in asked))
@@ -219,7 +247,8 @@ def _with_gates(metrics: tuple[Metric, ...], gates: Iterable[Gate]) -> tuple[Met
 
 def _only_asked(run: RunReport, metrics: tuple[Metric, ...]) -> RunReport:
     """The run's report without what only a gate asked for (which stands behind the metrics)."""
-    n, scores = len(metrics), run.scores
+    asked, scores = {metric.canonical for metric in metrics}, run.scores
+    n = sum(metric.canonical in asked for metric in scores.metrics)
     shown = replace(
         scores,
         metrics=scores.metrics[:n],

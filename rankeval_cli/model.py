@@ -345,17 +345,39 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class Significance:
+    """How the rules among the gates test.
+
+    alpha : between 0 and 0.5; the chance of a false alarm (of a false all-clear, where a rule must be shown)
+    correction : `none`, or the name of a correction for the number of tests: all rules, for all runs
+    """
+
+    alpha: float = 0.05
+    correction: str = "none"
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.alpha, Real) and 0.0 < self.alpha < 0.5):
+            raise UsageError(f"--alpha is `{self.alpha}`", hint="give a number between 0 and 0.5, such as 0.05")
+
+
+@dataclass(frozen=True)
 class Verdict:
     """The decision on one gate for one run.
 
-    value, bound : shares are 0-1, also where the gate was written in percent
+    value, bound : shares are 0-1, also where the gate was written in percent. Of a rule the mean difference from the
+        baseline (run - baseline), and the margin as such a difference
     distance : how far the value lies on the passing side: value - bound for `>=` and `>`, bound - value for `<=` and
-        `<`, -|value - bound| for `==`; unrounded, so within the tolerance of 1e-9 a gate passes below 0. None where the
-        gate cannot be evaluated
-    reason : why it failed when no number says so (undefined, no query), or that the bound is out of the measure's
-        range; None otherwise
+        `<`, -|value - bound| for `==`; unrounded, so within the tolerance of 1e-9 a gate passes below 0. Of a rule that
+        must be shown, how far `limit` does. None where the gate cannot be evaluated
+    reason : why it failed when no number says so (undefined, no query, inconclusive), that the bound is out of the
+        measure's range, or why a rule holds though its value lies beyond the bound; None otherwise
     warn : a failure is only told, never an exit code
     unit : how text shows value, bound and distance; a count is one of queries
+    The rest is of rules alone:
+    alpha : the level of their tests
+    p_value : one-sided, corrected for the other rules where that was asked for; None where there is no test
+    limit : of a rule that must be shown, what the difference certainly reaches
+    noticeable : how far beyond the bound a difference must lie to be noticed with a probability of 0.8; 0 or more
     """
 
     gate: str
@@ -368,6 +390,10 @@ class Verdict:
     warn: bool = False
     reason: str | None = None
     unit: Literal["number", "percent", "count"] = "number"
+    alpha: float | None = None
+    p_value: float | None = None
+    limit: float | None = None
+    noticeable: float | None = None
 
 
 @dataclass(frozen=True)
@@ -468,6 +494,7 @@ class Report:
 
     comparisons : by measure, then by pair of runs
     config : path of the file that options were taken from; None where there was none
+    baseline : what gates compare with, scored here or written earlier; no gate applies to it
     anova : one entry a measure where more than two runs are compared
     """
 
@@ -482,6 +509,7 @@ class Report:
     warnings: tuple[str, ...] = ()
     config: str | None = None
     anova: tuple[Anova, ...] = ()
+    baseline: RunReport | None = None
 
     def __repr__(self) -> str:
         """A line a run with its means and one a comparison, for notebooks; fields hold the values of every query."""
@@ -529,11 +557,17 @@ class Report:
             "rules": self.rules.to_dict(),
             "qrels": {**qrels, "queries": self.judged_queries, "digest": self.digest},
             "runs": [_run_dict(run, per_query) for run in self.runs],
+            "baseline": None if self.baseline is None else _baseline_dict(self.baseline),
             "comparisons": [asdict(comparison) for comparison in self.comparisons],
             "anova": [asdict(anova) for anova in self.anova],
             "gates": [asdict(verdict) for verdict in self.gates],
             "warnings": list(self.warnings),
         }
+
+
+def _baseline_dict(run: RunReport) -> dict[str, Any]:
+    measures = {result.measure: result.to_dict() for result in run.results}
+    return {"name": run.name, "path": run.source.path, "format": run.source.format, "measures": measures}
 
 
 def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:

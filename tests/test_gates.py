@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rankeval_cli.errors import ExitCode, UsageError
-from rankeval_cli.gates import Gate, decide, exit_code, parse_fail_under, parse_gate
-from rankeval_cli.gates.grammar import Fact, Share, Value
+from rankeval_cli.gates import AnyGate, Sides, decide, exit_code, parse_fail_under, parse_gate
+from rankeval_cli.gates.expressions import Amount, Difference, Fact, Share, Value
 from rankeval_cli.inference import interval, summarize
 from rankeval_cli.measures.expression import parse
-from rankeval_cli.model import Coverage, Rules, Scores, Verdict
+from rankeval_cli.model import Coverage, Rules, RunReport, Scores, Source, Verdict
 from rankeval_cli.report.summary import verdict_line
 
 NAN = math.nan
@@ -57,9 +57,9 @@ def scores(values: dict[str, list[float]] = VALUES, propagate: bool = False) -> 
 
 def verdict_of(text: str, given_scores: Scores | None = None, rules: Rules | None = None, **covered: int) -> Verdict:
     found, in_force = given_scores or scores(), rules or Rules()
-    return decide(
-        parse_gate(text), "run.txt", summarize(found, in_force), found, replace(COVERAGE, **covered), in_force
-    )
+    results, coverage = summarize(found, in_force), replace(COVERAGE, **covered)
+    run = RunReport(Source("run.txt", "run.txt", "trec", 1), coverage, results, found)
+    return decide(parse_gate(text), Sides(run, in_force))
 
 
 # --- the matrix --------------------------------------------------------------------------------------------------
@@ -241,8 +241,8 @@ def test_ends_of_intervals_are_those_of_auto_when_none_are_asked() -> None:
 
 
 def test_ends_of_intervals_need_no_result() -> None:
-    gate = parse_gate("ci_high(hit@1) <= 1")
-    assert decide(gate, "run.txt", [], scores(), COVERAGE, Rules()).value == HIT.high
+    run = RunReport(Source("run.txt", "run.txt", "trec", 1), COVERAGE, (), scores())
+    assert decide(parse_gate("ci_high(hit@1) <= 1"), Sides(run, Rules())).value == HIT.high
 
 
 def test_a_method_that_does_not_apply_leaves_no_end() -> None:
@@ -333,7 +333,7 @@ def test_any_double_is_a_bound(bound: float, op: str) -> None:
     assert (gate.bound, gate.op) == (bound, op)
 
 
-def parsed(parser: Callable[[str], Gate], text: str) -> Gate | UsageError:
+def parsed(parser: Callable[[str], AnyGate], text: str) -> AnyGate | UsageError:
     try:
         return parser(text)
     except UsageError as error:
@@ -342,17 +342,16 @@ def parsed(parser: Callable[[str], Gate], text: str) -> Gate | UsageError:
 
 @given(text=st.text(alphabet="mr@10(){}'=<>.%,5: -queriesshare", max_size=25))
 @example(text="a.<0")
+@example(text="mrr >= baseline - 2%")
+@example(text="warn:  improves( mrr@1 , .5% ) ")
 @pytest.mark.parametrize("parser", [parse_gate, parse_fail_under])
-def test_any_text_is_a_gate_or_a_usage_error(parser: Callable[[str], Gate], text: str) -> None:
+def test_any_text_is_a_gate_or_a_usage_error(parser: Callable[[str], AnyGate], text: str) -> None:
     found = parsed(parser, text)
     if isinstance(found, UsageError):
         assert found.hint
         assert text.strip() in (found.where or "")
     else:
         assert parse_gate(found.text) == replace(found, warn=False)
-
-
-BASELINE = "needs a baseline, which this version does not take yet"
 
 
 @pytest.mark.parametrize(
@@ -392,14 +391,43 @@ BASELINE = "needs a baseline, which this version does not take yet"
         pytest.param("mean(mrr > 0.5) > 0", "`mean` takes a measure", "'share(mrr > 0.5)", id="comparison inside"),
         pytest.param("share(mrr) >= 0.3", "`share(mrr)` holds no comparison", "share(mrr@10", id="share of nothing"),
         pytest.param("share(mrr > x) >= 0.3", "`x` is not a number", "0.35", id="share of no number"),
-        pytest.param("diff(mrr) >= 0", f"`diff` {BASELINE}", "with a number", id="diff"),
-        pytest.param("ci_low(diff(mrr)) >= 0", f"`diff` {BASELINE}", "with a number", id="ci_low of diff"),
-        pytest.param("min(diff(mrr)) >= -0.2", f"`diff` {BASELINE}", "with a number", id="min of diff"),
-        pytest.param("mrr >= baseline", f"`baseline` {BASELINE}", "with a number", id="baseline"),
-        pytest.param("mrr >= baseline - 2%", f"`baseline` {BASELINE}", "with a number", id="baseline less"),
-        pytest.param("no-regression(mrr)", f"`no-regression` {BASELINE}", "with a number", id="no-regression"),
-        pytest.param("warn: non-inferior(mrr, 1%)", f"`non-inferior` {BASELINE}", "with a number", id="non-inferior"),
-        pytest.param("improves(mrr, 0.01)", f"`improves` {BASELINE}", "with a number", id="improves"),
+        pytest.param("baseline <= mrr", "the bound `baseline` stands on the left", "'mrr >= baseline'", id="base left"),
+        pytest.param("mrr >= baseline * 2", "`baseline * 2` is not a bound", "`baseline - 2%`", id="base times"),
+        pytest.param("mrr >= baseline - -1", "`baseline - -1` is not a bound", "`baseline - 2%`", id="two signs"),
+        pytest.param("mrr >= baseline - x", "`baseline - x` is not a bound", "`baseline - 2%`", id="base less word"),
+        pytest.param("mrr >= baselines", "`baselines` is not a number", "0.35 or 35%", id="misspelt baseline"),
+        pytest.param("diff(mrr) >= baseline", "a difference is from the baseline already", ">= -0.01'", id="twice"),
+        pytest.param("mean(diff(mrr)) > 0", "there is no `mean` of differences", "`diff(mrr)` is", id="mean of diff"),
+        pytest.param("median(diff(mrr)) > 0", "there is no `median` of", "min, max, ci_low", id="median of diff"),
+        pytest.param("share(diff(mrr) > 0) > 0", "`share` takes a measure, not a diff", "min(diff", id="share of diff"),
+        pytest.param("diff(mrr > 0) > 0", "`diff` takes a measure, not a comparison", "share(mrr", id="diff of what"),
+        pytest.param("diff(ndgc@10) > 0", "`ndgc@10` is not a measure", "`ndcg@10`", id="misspelt in a difference"),
+        pytest.param("diff(gm_map) > 0", "`gm_map` is a geometric mean", "'gm_map >= baseline - 2%'", id="geometric"),
+        pytest.param("dif(map) > 0", "`dif(map)` is not a measure", "`diff`", id="misspelt diff"),
+        pytest.param(
+            "no-regression()", "`no-regression` has no measure", "no-regression(ndcg@10, 1%)", id="no measure"
+        ),
+        pytest.param("no-regresion(map)", "nothing is compared", "`no-regression`", id="misspelt rule"),
+        pytest.param(
+            "no-regression(map) >= 0", "is a rule, which is not compared", "'no-regression(map)'", id="rule >="
+        ),
+        pytest.param("no-regression(map", "a `(` is never closed", "close it", id="rule not closed"),
+        pytest.param("improves(map > 0.5)", "`improves` takes a measure, not a", "share(map", id="rule of comparison"),
+        pytest.param("improves(ndgc@10)", "`ndgc@10` is not a measure", "`ndcg@10`", id="misspelt in a rule"),
+        pytest.param("improves(map, -1%)", "the margin `-1%` is below 0", "without its sign", id="margin below 0"),
+        pytest.param("improves(map, x)", "`x` is not a number", "0.35 or 35%", id="margin that is a word"),
+        pytest.param("improves(map, 0,5)", "`map, 0` is not a measure", "", id="margin with a comma"),
+        pytest.param(
+            "improves(map, 1)", "no difference of `map` is beyond the margin `1`", "`1%`", id="margin too wide"
+        ),
+        pytest.param(
+            "improves(mrr@5,10)", "no difference of `mrr@5` is beyond", "a gate each", id="rule of two cutoffs"
+        ),
+        pytest.param("non-inferior(map)", "`non-inferior` needs a margin", "'non-inferior(map, 1%)'", id="no margin"),
+        pytest.param("improves(num_ret)", "neither more nor less is better", "'num_ret == base", id="no direction"),
+        pytest.param(
+            "improves(gm_map)", "`gm_map` is a geometric mean", "'gm_map >= base", id="rule of a geometric mean"
+        ),
     ],
 )
 def test_what_is_no_gate_is_told_with_its_wrong_part(text: str, what: str, hint: str) -> None:
@@ -409,6 +437,53 @@ def test_what_is_no_gate_is_told_with_its_wrong_part(text: str, what: str, hint:
     assert hint in (caught.value.hint or "")
     assert caught.value.where == f"gate `{text}`"
     assert caught.value.code is ExitCode.INPUT
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "is_relative"),
+    [
+        pytest.param("baseline", 0.0, False, id="plain"),
+        pytest.param("Baseline-2%", -0.02, True, id="relative"),
+        pytest.param("baseline - 0.01", -0.01, False, id="number"),
+        pytest.param("baseline+.5 %", 0.005, True, id="above"),
+    ],
+)
+def test_a_bound_may_be_the_baseline(text: str, number: float, is_relative: bool) -> None:
+    gate = parse_gate(f"median(mrr@10) >= {text}")
+    assert (gate.bound, gate.is_percent, gate.needs_baseline) == (Amount(number, is_relative), False, True)
+    assert gate.bound.of(-0.5) == (number * 0.5 if is_relative else number)
+
+
+@pytest.mark.parametrize("stat", [None, "min", "max", "ci_low", "ci_high"])
+def test_differences_have_statistics(stat: str | None) -> None:
+    inside = "DIFF( rr(rel=2)@10 )"
+    gate = parse_gate(f"{inside if stat is None else f'{stat.upper()}({inside})'} >= -1%")
+    assert gate.subject == Difference(parse("rr(rel=2)@10")[0], stat)
+    assert (gate.bound, gate.is_percent, gate.needs_baseline) == (-0.01, True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "canonical", "margin"),
+    [
+        pytest.param("no-regression(mrr@10)", "no-regression", "rr@10", Amount(), id="no margin"),
+        pytest.param("No_Regression ( mrr@10 , 1% )", "no-regression", "rr@10", Amount(0.01, True), id="relative"),
+        pytest.param("non-inferior(map, 0.02)", "non-inferior", "ap", Amount(0.02), id="number"),
+        pytest.param("improves(mean_rank@5, 2)", "improves", "mean_rank@5", Amount(2.0), id="ranks"),
+        pytest.param("improves(num_rel_ret, 3)", "improves", "num_rel_ret", Amount(3.0), id="a sum"),
+        pytest.param("improves(ndcg(gain=exp,rel=2)@5, 1%)", "improves", "ndcg(gain=exp,rel=2)@5", Amount(0.01, True),
+                     id="commas in parentheses"),
+        pytest.param("improves(ndcg:gain=exp,rel=2@5)", "improves", "ndcg(gain=exp,rel=2)@5", Amount(),
+                     id="commas of the shell form"),
+        pytest.param("improves(ndcg:gain=exp,rel=2@5, 0)", "improves", "ndcg(gain=exp,rel=2)@5", Amount(),
+                     id="commas of the shell form and a margin"),
+        pytest.param("improves(utility.1,-1,0,0)", "improves", "utility", Amount(), id="numbers of the measure"),
+        pytest.param("improves(utility.1,-1,0,0, 0.5)", "improves", "utility", Amount(0.5), id="numbers and a margin"),
+    ],
+)  # fmt: skip
+def test_rules_take_a_measure_and_a_margin(text: str, name: str, canonical: str, margin: Amount) -> None:
+    rule = parse_gate(f"warn: {text}")
+    assert (rule.text, rule.kind.name, rule.metric.canonical, rule.margin) == (text, name, canonical, margin)
+    assert (rule.warn, rule.needs_baseline, rule.metrics) == (True, True, (rule.metric,))
 
 
 # --- fail-under --------------------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ PLACES = {
     "gates": 6,
     "report": 6,
     "opening": 6,
+    "baseline": 7,
     "flow": 8,
     "cuts": 8,
     "tracing": 8,

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankeval_cli.errors import UsageError
-from rankeval_cli.gates import decide, parse_gate
+from rankeval_cli.gates import Sides, decide, parse_gate
 from rankeval_cli.inference import aggregate, interval, summarize
 from rankeval_cli.inference.resampling import draw_counts, resample
 from rankeval_cli.measures.expression import parse_all
-from rankeval_cli.model import Coverage, Rules, Scores
+from rankeval_cli.model import Coverage, Rules, RunReport, Scores, Source, Verdict
 
 NAN = math.nan
 RR, HIT, NUM_RET, GM_MAP = parse_all(["mrr", "hit@1", "num_ret", "gm_map"])
@@ -130,6 +130,11 @@ def test_each_measure_may_have_weights_of_its_own() -> None:
     assert [result.value for result in summarize(scores, WEIGHTED)] == [0.75, 0.25]
 
 
+def decided(text: str, scores: Scores, rules: Rules) -> Verdict:
+    run = RunReport(Source("run", "run", "trec", 1), COVERAGE, summarize(scores, rules), scores)
+    return decide(parse_gate(text), Sides(run, rules))
+
+
 GATES = {
     "the mean": ("mrr >= 0.42", 3 / 7),
     "mean()": ("mean(mrr) >= 0.42", 3 / 7),
@@ -141,7 +146,7 @@ GATES = {
 @pytest.mark.parametrize(("text", "value"), GATES.values(), ids=GATES)
 def test_gates_see_weights(text: str, value: float) -> None:
     scores = scores_of([[0.0, 1.0, 0.5, 0.25]], [1, 2, 0, 4], (RR,))
-    verdict = decide(parse_gate(text), "run", summarize(scores, WEIGHTED), scores, COVERAGE, WEIGHTED)
+    verdict = decided(text, scores, WEIGHTED)
     assert verdict.value == pytest.approx(value, rel=1e-15)
     assert (verdict.passed, verdict.queries) == (True, 3)
 
@@ -149,5 +154,5 @@ def test_gates_see_weights(text: str, value: float) -> None:
 def test_a_gate_on_the_end_of_an_interval_takes_the_weighted_one_under_ci_none() -> None:
     scores = scores_of([[0.0, 1.0, 0.5, 0.25]], [1, 2, 0, 4], (RR,))
     rules = Rules(weights="w", ci="none", resamples=200)
-    verdict = decide(parse_gate("ci_low(mrr) >= 0"), "run", summarize(scores, rules), scores, COVERAGE, rules)
+    verdict = decided("ci_low(mrr) >= 0", scores, rules)
     assert verdict.value == interval(scores.values[0], RR, WEIGHTED, weights=scores.weights).low

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # What no problem of a file depends on.
 MEANINGLESS = (
     "measure", "aggregate", "preset", "score_precision", "ties", "depth", "judged_only", "missing", "no_relevant",
-    "negative", "weights", "fail_under", "gate", "quiet",
+    "negative", "weights", "fail_under", "gate", "baseline", "alpha", "gate_correction", "quiet",
 )  # fmt: skip
 
 

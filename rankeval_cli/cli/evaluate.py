@@ -20,7 +20,7 @@ from rankeval_cli.cli.options import (
 from rankeval_cli.cli.takes import filled, takes
 from rankeval_cli.cli.targets import check_targets
 from rankeval_cli.errors import ExitCode, UsageError
-from rankeval_cli.model import Rules
+from rankeval_cli.model import Rules, Significance
 
 if TYPE_CHECKING:
     from rankeval_cli.flow import Request
@@ -71,7 +71,7 @@ def carry_out(
 
     config : path of the configuration that is in use
     """
-    inputs = [*request.runs, request.qrels, request.rules.exclude, request.rules.weights]
+    inputs = [*request.runs, request.qrels, request.rules.exclude, request.rules.weights, request.baseline]
     check_targets((target.path for target in targets), inputs)
     keep_interrupts()
     report = replace(_evaluated(request, output), config=config)
@@ -82,8 +82,10 @@ def carry_out(
 
 def try_out(values: Mapping[str, Any]) -> None:
     """Raise what `evaluate` would raise for these options before it reads any data; nothing where they are fine."""
+    from rankeval_cli.gates import check_gates
+
     reporters_of(filled(OutputOptions, values))
-    request_of(
+    request = request_of(
         ["run", "qrels"],
         frozenset(values),
         filled(MeasureOptions, values),
@@ -92,6 +94,7 @@ def try_out(values: Mapping[str, Any]) -> None:
         filled(IntervalOptions, values),
         filled(GateOptions, values),
     )
+    check_gates(request.gates, request.baseline is not None, request.significance)
 
 
 def reporters_of(output: OutputOptions) -> tuple[Reporter, list[Target]]:
@@ -156,6 +159,8 @@ def request_of(
         run_options=ReadOptions(files.run_format, columns),
         qrels_options=ReadOptions(files.qrels_format, columns, grade_map or None),
         given=given,
+        baseline=gates.baseline,
+        significance=Significance(gates.alpha, gates.gate_correction),
     )
 
 

@@ -22,6 +22,7 @@ from rankeval_cli.model import (
     Precision,
     QrelsDuplicates,
     Rules,
+    Significance,
     Ties,
 )
 
@@ -261,6 +262,19 @@ class GateOptions:
         Option(metavar="EXPR", help="Exit 1 unless this holds: 'ci_low(ndcg@10) >= 0.4'.", rich_help_panel=GATES,
                show_default=False),
     ] = field(default_factory=list)  # fmt: skip
+    baseline: Annotated[
+        str | None,
+        Option(metavar="FILE", rich_help_panel=GATES,
+               help="What gates compare with: a run, or a report from `-o base.json -q`."),
+    ] = None  # fmt: skip
+    alpha: Annotated[
+        float, Option(metavar="SHARE", help="Level of the tests behind rules.", rich_help_panel=GATES)
+    ] = Significance.alpha
+    gate_correction: Annotated[
+        str,
+        Option(metavar="NAME", rich_help_panel=GATES,
+               help="Correct these tests for their number: none, holm, bonferroni or bh."),
+    ] = Significance.correction  # fmt: skip
     strict: Annotated[bool, Option("--strict", help="Exit 2 on any warning.", rich_help_panel=GATES)] = False
     debug: Annotated[bool, Option("--debug", help="Show the traceback of a bug.")] = False
 

@@ -14,7 +14,14 @@ from rankeval_cli.report.compared_markup import latex_comparisons, markdown_comp
 from rankeval_cli.report.comparisons import notes as comparison_notes
 from rankeval_cli.report.escapes import latex_number, latex_row, latex_text, markdown_head, markdown_row, markdown_text
 from rankeval_cli.report.reporter import Options
-from rankeval_cli.report.summary import note_lines, summary_lines, verdict_numbers, verdict_word, warning_lines
+from rankeval_cli.report.summary import (
+    note_lines,
+    summary_lines,
+    verdict_details,
+    verdict_numbers,
+    verdict_word,
+    warning_lines,
+)
 from rankeval_cli.report.text import (
     TIE_TITLES,
     UNDEFINED,
@@ -59,12 +66,12 @@ def _markdown_verdicts(report: Report) -> Iterator[str]:
     nouns = {"failed": "failed", "warning": "warnings", "passed": "passed"}
     shown = (counted(words.count(word), word, nouns[word]) for word in nouns if word in words)
     yield f"**{counted(len(words), 'gate', 'gates')}: {', '.join(shown)}**\n\n"
-    has_reasons = any(verdict.reason for verdict in report.gates)
+    has_reasons = any(map(verdict_details, report.gates))
     titles = ["verdict", "run", "gate", "value", "bound", "distance", "queries", *(["reason"] if has_reasons else [])]
     yield from markdown_head(titles, num_texts=3, ends_in_text=has_reasons)
     for verdict in report.gates:
         cells = _markdown_verdict(verdict)
-        yield markdown_row([*cells, markdown_text(verdict.reason or "")] if has_reasons else cells)
+        yield markdown_row([*cells, markdown_text(verdict_details(verdict))] if has_reasons else cells)
 
 
 def _markdown_verdict(verdict: Verdict) -> list[str]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from rankeval_cli.model import Coverage, Report, RunReport, Verdict
-from rankeval_cli.report.text import counted, visible
+from rankeval_cli.report.text import counted, is_count, number, visible
 
 MOST_DECIMALS = 9
 SEEN_AS_ZERO = 1e-9  # the tolerance of decisions
+LEAST_P = 0.0001  # what is smaller is shown as smaller than this
 
 
 def summary_lines(report: Report) -> list[str]:
@@ -19,7 +20,7 @@ def summary_lines(report: Report) -> list[str]:
     coverage = [_coverage(run, names) for run in report.runs]
     rules = [f"{rules_line(report)}; {layouts_line(report)}", *_own_rules(report)]
     config = [f"configuration: {visible(report.config)}"] if report.config is not None else []
-    return [*coverage, *_ties_without_ids(report), *rules, *config]
+    return [*coverage, *_ties_without_ids(report), *rules, *_baseline(report), *config]
 
 
 def note_lines(report: Report) -> list[str]:
@@ -63,6 +64,19 @@ def _ties_without_ids(report: Report) -> list[str]:
     seeded = f"--ties random, --seed {rules.seed}"
     rule = f"{seeded if rules.ties == 'random' else f'--ties {rules.ties}'} decides between equal scores"
     return [f"{', '.join(nameless)} {has} no document ids: {rule}"]
+
+
+def _baseline(report: Report) -> list[str]:
+    """What the runs are compared with, and its values."""
+    if report.baseline is None:
+        return []
+    counts = {metric.canonical for metric in report.baseline.scores.metrics if is_count(metric)}
+    found = [
+        f"{visible(result.measure)} {number(result.value, result.canonical in counts)}"
+        for result in report.baseline.results
+    ]
+    name = f"{visible(report.baseline.name)} ({visible(report.baseline.source.format)})"
+    return [f"baseline: {name}{': ' if found else ''}{', '.join(found)}"]
 
 
 def _own_rules(report: Report) -> list[str]:
@@ -111,16 +125,52 @@ def verdict_word(verdict: Verdict) -> str:
 
 
 def verdict_line(verdict: Verdict) -> str:
-    """The decision on one gate for one run: value, bound, distance, number of queries, and the reason if any."""
-    facts = [fact for fact in (_comparison(verdict), counted(verdict.queries, "query", "queries")) if fact]
+    """The decision on one gate for one run: value, bound, distance, number of queries, and the reason if any.
+
+    Of a rule, also what is certain of the difference, the p-value, and what would have been noticed.
+    """
+    queries = counted(verdict.queries, "query", "queries")
+    facts = [fact for fact in (_comparison(verdict), _p_value(verdict), queries, _noticeable(verdict)) if fact]
     reason = f": {visible(verdict.reason)}" if verdict.reason else ""
     gate = f"gate {verdict_word(verdict)}: {visible(verdict.run)}: {visible(verdict.gate)}"
     return f"{gate} ({', '.join(facts)}){reason}"
 
 
 def _comparison(verdict: Verdict) -> str:
-    shown = zip(("value", "bound", "distance"), verdict_numbers(verdict), strict=True)
-    return ", ".join(f"{name} {number}" for name, number in shown if number is not None)
+    value, bound, distance = verdict_numbers(verdict)
+    named = (("value" if verdict.alpha is None else "diff", value), ("bound", bound), ("distance", distance))
+    shown = [f"{name} {number}" for name, number in named if number is not None]
+    return ", ".join([*shown[:1], *_limit(verdict), *shown[1:]])
+
+
+def verdict_details(verdict: Verdict) -> str:
+    """What a table of verdicts has no column for: of a rule the limit, p-value and noticeable drop; the reason."""
+    facts = ", ".join(fact for fact in (*_limit(verdict), _p_value(verdict), _noticeable(verdict)) if fact)
+    return ": ".join(part for part in (facts, verdict.reason) if part)
+
+
+def _limit(verdict: Verdict) -> list[str]:
+    """What the difference certainly reaches, `at most` where less is better; nothing for what is no such rule."""
+    if verdict.limit is None or verdict.value is None:
+        return []
+    side = "at most" if verdict.limit > verdict.value else "at least"
+    return [f"{side} {_measured(verdict, verdict.limit, verdict.distance or 0.0)}"]
+
+
+def _p_value(verdict: Verdict) -> str:
+    """With as many decimals as tell it from the level."""
+    if verdict.p_value is None or verdict.alpha is None:
+        return ""
+    if verdict.p_value < LEAST_P:
+        return f"p < {LEAST_P}"
+    return f"p {verdict.p_value:.{_decimals(verdict.p_value - verdict.alpha, 4)}f}"
+
+
+def _noticeable(verdict: Verdict) -> str:
+    if verdict.noticeable is None:
+        return ""
+    where = " beyond the bound" if verdict.bound else ""
+    return f"would notice {_measured(verdict, verdict.noticeable, 0.0)}{where}"
 
 
 def verdict_numbers(verdict: Verdict) -> tuple[str | None, str | None, str | None]:
