@@ -275,11 +275,13 @@ def _hopeless(comparisons: Sequence[Comparison], options: Comparing, is_weighted
     test = find_test(options.test)
     correction = "none" if test.is_simultaneous else options.applied
     for name, family in _families(comparisons, options).items():
-        differing = [each for each in family if each.p_value is not None and each.wins + each.losses]
-        least = adjust([_least(each, test, is_weighted) for each in family], correction)
-        found = dict(zip(map(id, family), least, strict=True))
-        if differing and all((found[id(each)] or 0.0) > options.alpha for each in differing):
-            yield f"{name}: no difference could be significant at {options.alpha:g}: {_why(differing, options)}"
+        least = [_least(each, test, is_weighted) for each in family]
+        corrected = adjust(least, correction)
+        places = [place for place, each in enumerate(family) if each.p_value is not None and each.wins + each.losses]
+        if places and all((corrected[place] or 0.0) > options.alpha for place in places):
+            differing = [family[place] for place in places]
+            why = _why(differing, options.alpha, is_corrected=corrected != least)
+            yield f"{name}: no difference could be significant at {options.alpha:g}: {why}"
 
 
 def _families(comparisons: Sequence[Comparison], options: Comparing) -> Mapping[str, list[Comparison]]:
@@ -298,13 +300,13 @@ def _least(found: Comparison, test: PairedTest, is_weighted: bool) -> float | No
     return test.least(found.queries, found.wins + found.losses, found.resamples)
 
 
-def _why(differing: Sequence[Comparison], options: Comparing) -> str:
-    """What the families lack, from those of its comparisons that have differences."""
-    is_corrected = len(differing) > 1 and options.applied not in ("none", differing[0].test)
+def _why(differing: Sequence[Comparison], alpha: float, is_corrected: bool) -> str:
+    """What a family lacks, from those of its comparisons that have differences."""
     many = f" for {len(differing)} comparisons" if is_corrected else ""
+    few = f", too few{many}" if many else ""
     resamples = max(each.resamples or 0 for each in differing)
     if resamples:
-        enough = max(COMPARE_RESAMPLES, math.ceil(len(differing) / options.alpha))
+        enough = max(COMPARE_RESAMPLES, math.ceil(len(differing) / alpha))
         return f"{resamples:,} resamples are too few{many}; take --resamples {enough}"
     most = max(each.wins + each.losses for each in differing)
-    return f"{'one query differs' if most == 1 else f'only {most} queries differ'}{many}"
+    return f"{'one query differs' if most == 1 else f'only {most} queries differ'}{few}"

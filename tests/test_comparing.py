@@ -285,7 +285,7 @@ HOPELESS = {
     "resamples": ("randomization", {"resamples": 30}, 12, 3, "30 resamples are too few for 2 comparisons; take"),
     "bootstrap": ("bootstrap", {"resamples": 10}, 12, 3, "10 resamples are too few for 2 comparisons; take"),
     "tukey": ("tukey", {"resamples": 10}, 12, 3, "10 resamples are too few; take --resamples 10000"),
-    "few queries": ("sign", {}, 4, 3, "only 4 queries differ for 2 comparisons"),
+    "few queries": ("sign", {}, 4, 3, "only 4 queries differ, too few for 2 comparisons"),
     "two runs": ("wilcoxon", {}, 5, 2, "only 5 queries differ"),
     "one query differs": ("t", {}, 1, 2, "one query differs"),
 }

@@ -96,7 +96,9 @@ def keys_of(record: type[Any]) -> dict[str, Key]:
 
 def _has_own_name(name: str, hint: Any) -> bool:
     """Whether the field has the long name of its option. `--baseline` of one command names a run, of another a file."""
-    flags = [flag for flag in get_args(hint)[1].param_decls or () if flag.startswith("--")]
+    info = get_args(hint)[1]
+    words = (info.default, *(info.param_decls or ()))  # Typer takes the first flag of an annotation for the default
+    flags = [word for word in words if isinstance(word, str) and word.startswith("--")]
     return not flags or f"--{name.replace('_', '-')}" in flags
 
 

@@ -55,10 +55,10 @@ def entry(found: Comparison) -> Entry:
         diff=signed(found.diff),
         verdict=_verdict(found),
         mark="*" if found.significant else "",
-        change=UNDEFINED if found.relative is None else f"{found.relative:+.1%}",
+        change=_with_sign(found.relative, ".1%"),
         interval=_interval(found),
         p_value=p_text(found.p_adjusted),
-        effect=UNDEFINED if found.effect is None else f"{found.effect:+.2f}",
+        effect=_with_sign(found.effect, ".2f"),
         counts=f"{found.wins:,}/{found.ties:,}/{found.losses:,}",
     )
 
@@ -66,7 +66,15 @@ def entry(found: Comparison) -> Entry:
 def signed(value: float | None) -> str:
     """A difference with its sign, in the decimals of values."""
     shown = number(value)
-    return shown if value is None or value <= 0.0 or shown.strip("0.") == "" else f"+{shown}"
+    return f"+{shown}" if value is not None and value > 0.0 and shown != number(0.0) else shown
+
+
+def _with_sign(value: float | None, form: str) -> str:
+    """A number with its sign; what rounds to 0 has none."""
+    if value is None:
+        return UNDEFINED
+    shown = f"{value:z{form}}"
+    return f"+{shown}" if value > 0.0 and shown != f"{0.0:{form}}" else shown
 
 
 def p_text(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Kernels and fields that presets put into a record: compiled they give the same bits; what is undefined is declared."""
+"""Kernels and fields that presets put into a record: their compiled bits, and what they leave undefined."""
 
 import math
 import random
