@@ -122,6 +122,9 @@ USAGE = {
     "explain without a query": (["explain", "pixels.txt"], 2),
     "diff of one run": (["diff", "pixels.txt", "qrels.txt"], 2),
     "check of nothing": (["check"], 2),
+    "help of compare": (["compare", "--help"], 0),
+    "test that cannot be read": (["compare", "pixels.txt", "projection.txt", "qrels.txt", "--test", "x"], 2),
+    "baseline that is not there": (["compare", "pixels.txt", "projection.txt", "qrels.txt", "--baseline", "x"], 2),
     "drop-in help": (["trec-eval", "-h"], 0),
     "drop-in usage": (["trec-eval", "-W"], 1),
 }
@@ -141,6 +144,12 @@ def test_piped_evaluation_of_text_loads_neither_rich_nor_pyarrow(tmp_path: Path)
     modules = loaded(["pixels.txt", "qrels.txt", "-m", "ndcg@10"], tmp_path, 0)
     assert "polars" in modules
     assert modules & {"rich", "pyarrow", "scipy", "numba"} == set()
+
+
+@pytest.mark.parametrize("test", ["t", "randomization", "bootstrap", "wilcoxon", "sign", "tukey"])
+def test_piped_comparison_loads_only_what_a_piped_evaluation_does(test: str, tmp_path: Path) -> None:
+    words = ["pixels.txt", "projection.txt", "qrels.txt", "-m", "ndcg@10", "--test", test, "--resamples", "99"]
+    assert loaded(["compare", *words], tmp_path, 0) & {"rich", "pyarrow", "scipy", "numba"} == set()
 
 
 @pytest.mark.parametrize("output", ["csv", "json", "jsonl", "markdown", "latex", "trec", "tsv", "junit", "github"])

@@ -23,7 +23,7 @@ from rankeval_cli.cli.options import (
     complete_reporters,
 )
 from rankeval_cli.cli.takes import filled, takes
-from rankeval_cli.comparing import Comparing
+from rankeval_cli.comparing import Comparing, check_comparing
 from rankeval_cli.errors import UsageError
 from rankeval_cli.model import COMPARE_RESAMPLES, Family
 
@@ -132,7 +132,9 @@ def compare(
     _check_reporters(reporter, targets)
     intervals = replace(differences, ci="none")
     request = request_of(paths, given, measures, rules, files, intervals, GateOptions())
-    request = replace(request, compare=_comparing(options))
+    comparing = _comparing(options)
+    check_comparing(comparing, request.runs, request.metrics, request.rules)  # before Polars is loaded
+    request = replace(request, compare=comparing)
     return carry_out(request, reporter, targets, output, options.strict, config.config)
 
 
