@@ -10,6 +10,7 @@ from kernels import kernel_value
 from naive import TWINS, Query, naive
 from strategies import metrics, queries
 
+from rankeval_cli.errors import UsageError
 from rankeval_cli.measures.expression import parse
 from rankeval_cli.measures.registry import MEASURES, NAMES, spellings
 from rankeval_cli.measures.spec import Measure
@@ -191,3 +192,11 @@ def test_bounds_are_ordered_and_binary_measures_lie_in_zero_one(measure: Measure
     low, high = measure.bounds
     assert low <= high
     assert not math.isinf(low) or (measure.name, None) in NOT_NOUGHT_WHEN_EMPTY
+
+
+def test_gain_that_costs_at_every_place_has_a_largest_cutoff():
+    (metric,) = parse("dcg(gain=square)@1000001")
+    with pytest.raises(UsageError, match="adds up 1,000,001 places") as caught:
+        kernel_value(metric, Query([1.0]))
+    assert "at most 1,000,000" in (caught.value.hint or "")
+    assert kernel_value(replace(metric, cutoff=None), Query([1.0, 0.0])) == -1 / math.log2(3)
