@@ -159,9 +159,9 @@ def _query_warnings(coverage: Coverage, facts: Facts, judgments: Judgments, rule
         yield f"{missing_text(judgments, facts)} no results here: {outcome}"
     if coverage.unjudged:
         yield f"{_queries(coverage.unjudged)} of the run not judged and left out: {named(facts.unjudged)}"
-    respelt = _respelt(facts.unjudged, _missing(judgments, facts)) if facts.unjudged and coverage.missing else None
-    if respelt:
-        yield f"query ids may be spelt differently: `{respelt[0]}` here, `{respelt[1]}` in the judgments"
+    pair = respelt(facts.unjudged, _missing(judgments, facts)) if facts.unjudged and coverage.missing else None
+    if pair:
+        yield f"query ids may be spelt differently: `{pair[0]}` here, `{pair[1]}` in the judgments"
     if coverage.no_relevant == coverage.judged:
         yield f"no grade reaches the relevance level {rules.relevance_level:g} in any query (--relevance-level)"
     elif coverage.no_relevant:
@@ -171,7 +171,7 @@ def _query_warnings(coverage: Coverage, facts: Facts, judgments: Judgments, rule
         )
 
 
-def _respelt(unjudged: Iterable[str], missing: Iterable[str]) -> tuple[str, str] | None:
+def respelt(unjudged: Iterable[str], missing: Iterable[str]) -> tuple[str, str] | None:
     """An unjudged id and a missing one that differ only in case, blanks or leading zeros; None when there is none."""
 
     def plain(query: str) -> str:

@@ -120,9 +120,19 @@ def _of_run(
             raise InputError(f"judged query `{query}` has no results", table.path, hint)
         outcome = "left out" if rules.missing == "skip" else "counted as an empty ranking"
         warnings.append(f"query {query} has no results here: {outcome} (--missing {rules.missing})")
+        warnings += _spelt_otherwise(query, table)
         traced = (unanswered(aligner, index),) * len(aligner.orderings)
     rankings = _rankings(name, table, case, aligner, traced, found)
     return rankings, [f"{name}: {warning}" for warning in warnings]
+
+
+def _spelt_otherwise(query: str, table: Table) -> list[str]:
+    """What to say of a query that the run may have under another spelling; reads the run again."""
+    from rankeval_cli.coverage import respelt
+
+    known = {name for frame in table.frames() for name in frame["query"].unique()}
+    pair = respelt(known, [query])
+    return [f"query ids may be spelt differently: `{pair[0]}` here, `{query}` in the judgments"] if pair else []
 
 
 def _noticed(found: Trace, rules: Rules) -> Iterator[str]:

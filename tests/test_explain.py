@@ -187,6 +187,22 @@ def test_a_query_that_the_run_does_not_answer_has_an_empty_ranking():
         explained("q3", missing="error")
 
 
+def test_a_missing_query_may_be_spelt_otherwise(call):
+    Path("run.txt").write_text("Q3 Q0 d7 1 1 t\nq1 Q0 d1 1 1 t\n")
+    code, out, err = call("run.txt qrels.txt q3 -f table")
+    assert code == 0
+    assert "query ids may be spelt differently: `Q3` here, `q3` in the judgments" in err
+    assert out == (
+        "query q3\n"
+        "run.txt: ndcg@10 0.0000; 0 of 1 relevant document in 0 results\n"
+        "\n"
+        "1 relevant document is missed\n"
+        "document  grade\n"
+        "───────────────\n"
+        "d7            1\n"
+    )
+
+
 def test_two_runs_and_two_orders():
     assert [ranking.run for ranking in explained(runs=(RUN, OTHER)).rankings] == ["run1", "run2"]
     found = explained(measures=["RR@10", "RR"], preset="ir_measures")

@@ -94,8 +94,17 @@ def _table(found: Explanation, pen: Pen) -> Iterator[str]:
     yield pen.paint(f"query {visible(found.query)}", "bold")
     for ranking in found.rankings:
         yield from wrapped(_headline(ranking), pen.width)
+    yield from _rank_lines([_Side(ranking) for ranking in found.rankings if ranking.rows], pen)
+    for ranking in found.rankings:
+        yield from _missed_lines(ranking, len(found.rankings) > 1, pen)
+    yield from notes(_footnotes(found), pen)
+
+
+def _rank_lines(sides: Sequence[_Side], pen: Pen) -> Iterator[str]:
+    """All rankings side by side where that fits, else one below the other; nothing for empty ones."""
+    if not sides:
+        return
     yield ""
-    sides = [_Side(ranking) for ranking in found.rankings]
     table = widest([_beside(sides, True, pen), _beside(sides, False, pen)], pen)
     if table is not None:
         yield from pen.draw(table)
@@ -105,9 +114,6 @@ def _table(found: Explanation, pen: Pen) -> Iterator[str]:
         own = widest([_beside([side], True, pen), _beside([side], False, pen), side.narrow(pen)], pen)
         yield from pen.draw(own) if own is not None else side.records(pen)
         yield from [""] if side is not sides[-1] else []
-    for side in sides:
-        yield from _missed_lines(side.ranking, len(sides) > 1, pen)
-    yield from notes(_footnotes(found), pen)
 
 
 def _headline(ranking: QueryRanking) -> str:
