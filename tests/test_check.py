@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 import shlex
 from pathlib import Path
 
@@ -159,6 +160,46 @@ def test_the_first_ten_of_a_kind_and_the_total_are_told(call, capfd):
     assert found["errors"] == 25
     program(["check", "run.txt", "qrels.txt", "-f", "table"])
     assert "... 25 of this kind\nhint: columns are" in capfd.readouterr().out
+
+
+MIXED = {
+    "trec": ("run.txt", [], lambda i: f"q1 Q0 d{i} 1 {i} t", ["q1 Q0 x 1 y t", "q1 Q0 x", "q1\0Q0 x 1 1 t"]),
+    "csv": (
+        "run.csv",
+        ["query,doc,score"],
+        lambda i: f'q1,"d{i}",{i}' if i % 3 else f"q1,d{i},{i}",
+        ["q1,x", 'q1,"x"y,1', "q1,,1", "q1,x,high"],
+    ),
+    "json lines": (
+        "run.jsonl",
+        [],
+        lambda i: json.dumps({"query": "q1", "doc": f"d{i}é", "score": i}),
+        ['{"query":', "[]", '{"query":"q1","doc":"x"}', '{"query":"q1","doc":"x","score":NaN}'],
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [16, 64, 1 << 20], ids=lambda size: f"chunks of {size}")
+@pytest.mark.parametrize(("name", "header", "good", "bad"), MIXED.values(), ids=MIXED)
+def test_every_malformed_line_is_left_out_and_no_other(name, header, good, bad, size, monkeypatch):
+    from rankeval_cli.readers import ReadOptions, open_table
+
+    rng = random.Random(5)
+    lines, wrong, docs = list(header), [], []
+    for i in range(300):
+        if i > 5 and rng.random() < 0.1:  # the first lines decide the layout
+            lines.append(rng.choice(bad))
+            wrong.append(len(lines))
+        lines.append(good(i))
+        docs.append(f"d{i}é" if name.endswith("jsonl") else f"d{i}")
+    Path(name).write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr("rankeval_cli.readers.source.CHUNK_BYTES", size)
+    monkeypatch.setattr("rankeval_cli.readers.problems.SHOWN_PROBLEMS", 1000)
+    problems = Problems()
+    table = open_table(name, "run", ReadOptions(problems=problems))
+    assert pl.concat(list(table.frames()))["doc"].to_list() == docs
+    found = [error.where for kind in problems.kinds.values() for error in kind.first]
+    assert sorted(found) == sorted(f"{name}:{line}" for line in wrong)
 
 
 def test_problems_are_counted_once_where_queries_do_not_stand_together(call, monkeypatch):
