@@ -194,13 +194,13 @@ def heading() -> list[str]:
         subprocess.run([PYTHON, "-m", "pip", "list", "--format", "json"], capture_output=True, check=True).stdout
     )
     named = {entry["name"].lower().replace("_", "-"): entry["version"] for entry in versions}
-    tools = ("rankeval-cli", "polars", "numba", "numpy", "ir-measures", "pytrec-eval-terrier", "ranx")
-    tools = (*tools, "torch", "torchmetrics")
+    tools = ("rankeval-cli", "polars", "numba", "numpy")
+    peers = ("ir-measures", "pytrec-eval-terrier", "ranx", "torch", "torchmetrics")
     return [
         "# Benchmark results",
         "",
         f"{processor()}, {os.cpu_count()} cores; Python {platform.python_version()}.",
-        ", ".join(f"{name} {named[name]}" for name in tools) + ".",
+        *(", ".join(f"{name} {named[name]}" for name in names) + "." for names in (tools, peers)),
         "",
         "Whole processes from start to exit, medians, the tools of a table taking turns in one session; input files in",
         "the page cache. Each tool reads the run and the judgments from disk and computes reciprocal rank (cut at 10,",
