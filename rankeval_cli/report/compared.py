@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rankeval_cli.model import Comparison, Report
-from rankeval_cli.report.comparisons import Entry, entry, notes, of_pair, only_base, p_title, pairs_of
+from rankeval_cli.report.comparisons import Entry, by_pair, entry, notes, only_base, p_title, pairs_of
 from rankeval_cli.report.layout import Cell, Grid, Group, grid
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.table import INDENT, Pen, query_lines
@@ -96,17 +96,17 @@ def _style(found: Comparison) -> str:
 
 def _by_pair(report: Report, pen: Pen) -> Iterator[str]:
     """A table or two for each pair under its names; lines where they do not fit."""
-    pairs = pairs_of(report)
+    pairs = by_pair(report)
     layouts = [
-        [[_single(of_pair(report, pair), columns, pen) for columns in layout] for pair in pairs]
+        [[_single(found, columns, pen) for columns in layout] for found in pairs.values()]
         for layout in _layouts(report)
     ]
-    fitting = next((found for found in layouts if all(pen.fits(table) for tables in found for table in tables)), None)
-    for place, (base, run) in enumerate(pairs):
+    fitting = next((each for each in layouts if all(pen.fits(table) for tables in each for table in tables)), None)
+    for place, ((base, run), found) in enumerate(pairs.items()):
         yield from [""] if place else []
         title = f"{visible(run)} against {visible(base)}"
         yield from (pen.paint(line, "bold") for line in wrapped(title, pen.width))
-        yield from _drawn(fitting[place], pen) if fitting else _records(report, (base, run), pen)
+        yield from _drawn(fitting[place], pen) if fitting else _records(found, p_title(report), pen)
 
 
 def _single(found: Sequence[Comparison], columns: Sequence[Column], pen: Pen) -> Grid:
@@ -114,10 +114,9 @@ def _single(found: Sequence[Comparison], columns: Sequence[Column], pen: Pen) ->
     return _grid(("measure",), columns, rows, pen)
 
 
-def _records(report: Report, pair: tuple[str, str], pen: Pen) -> Iterator[str]:
-    """Every number of the comparisons of a pair, some lines a measure."""
-    p_value = p_title(report)
-    for found in of_pair(report, pair):
+def _records(comparisons: Sequence[Comparison], p_value: str, pen: Pen) -> Iterator[str]:
+    """Every number of the comparisons of a pair, some lines a measure; p_value : what the p-values are called."""
+    for found in comparisons:
         each = entry(found)
         verdict = pen.paint(f"{each.verdict} {each.mark}".strip(), _style(found))
         yield INDENT + visible(found.measure)

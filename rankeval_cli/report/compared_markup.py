@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from string import ascii_lowercase
 
 from rankeval_cli.model import Comparison, Report
@@ -37,60 +38,58 @@ def latex_comparisons(report: Report) -> Iterator[str]:
 
     Every comparison is a comment above it.
     """
-    yield "".join(f"% {_told(found, report)}\n" for found in report.comparisons)
+    p_value = p_title(report)
+    yield "".join(f"% {_told(found, p_value)}\n" for found in report.comparisons)
     measures = rows(report)
-    letters = _letters(len(report.runs))
+    letters, beaten = _letters(report), _beaten(report)
     yield f"\\begin{{tabular}}{{ll{'l' * len(measures)}}}\n\\toprule\n"
     yield latex_row(["", "run", *(latex_text(row.measure) for row in measures)]) + "\\midrule\n"
-    for place, (run, letter) in enumerate(zip(report.runs, letters, strict=True)):
+    for place, run in enumerate(report.runs):
         cells = []
         for row in measures:
             result = row.results[place]
             mean = latex_number(number(result.value if result else None, row.is_count))
             bold = f"\\textbf{{{mean}}}" if place in row.best else mean
-            cells.append(bold + _superscript(report, run.name, row.measure, letters))
-        yield latex_row([letter, latex_text(run.name), *cells])
+            others = beaten.get((row.measure, run.name), set())
+            cells.append(bold + _superscript([letters[other.name] for other in report.runs if other.name in others]))
+        yield latex_row([letters[run.name], latex_text(run.name), *cells])
     yield "\\bottomrule\n\\end{tabular}\n\n"
     yield f"\\smallskip\n{{\\footnotesize {_note(report, letters)}}}\n"
 
 
-def _letters(count: int) -> list[str]:
-    """a, b, .. z, aa, ab, .."""
-    if count <= len(ascii_lowercase):
-        return list(ascii_lowercase[:count])
-    return [f"{_letter(place // 26 - 1)}{_letter(place % 26)}" for place in range(count)]
+def _letters(report: Report) -> dict[str, str]:
+    """Run -> a, b, .. z, aa, ab, .."""
+    names = ["".join(pair) for pair in product(("", *ascii_lowercase), ascii_lowercase)]
+    names += [str(place) for place in range(len(names), len(report.runs))]
+    return dict(zip((run.name for run in report.runs), names, strict=False))
 
 
-def _letter(place: int) -> str:
-    return ascii_lowercase[place] if place >= 0 else ""
+def _beaten(report: Report) -> dict[tuple[str, str], set[str]]:
+    """Measure and run -> the runs that it is significantly better than."""
+    beaten: dict[tuple[str, str], set[str]] = {}
+    for found in report.comparisons:
+        if found.significant and found.better is not None:
+            winner, loser = (found.run, found.base) if found.better else (found.base, found.run)
+            beaten.setdefault((found.measure, winner), set()).add(loser)
+    return beaten
 
 
-def _superscript(report: Report, run: str, measure: str, letters: list[str]) -> str:
-    beaten = [letter for other, letter in zip(report.runs, letters, strict=True)
-              if any(_beats(found, run, other.name, measure) for found in report.comparisons)]  # fmt: skip
-    sign = "" if len(letters) <= len(ascii_lowercase) else ","
-    return f"$^{{{sign.join(beaten)}}}$" if beaten else ""
+def _superscript(letters: list[str]) -> str:
+    sign = "" if all(len(letter) == 1 for letter in letters) else ","
+    return f"$^{{{sign.join(letters)}}}$" if letters else ""
 
 
-def _beats(found: Comparison, run: str, other: str, measure: str) -> bool:
-    """Whether the comparison says that the run is significantly better than the other one."""
-    if not found.significant or found.measure != measure:
-        return False
-    return (found.base, found.run, found.better) in ((other, run, True), (run, other, False))
-
-
-def _note(report: Report, letters: list[str]) -> str:
+def _note(report: Report, letters: dict[str, str]) -> str:
     """What the superscripts mean."""
     base = only_base(report)
-    places = {run.name: letter for run, letter in zip(report.runs, letters, strict=True)}
-    which = "" if base is None or len(pairs_of(report)) == 1 else f", all runs compared with {places[base]}"
+    which = "" if base is None or len(pairs_of(report)) == 1 else f", all runs compared with {letters[base]}"
     alpha = f"$p \\leq {report.comparisons[0].alpha:g}$"
     return f"A superscript names a run that is significantly worse{which} ({latex_text(test_text(report))}, {alpha})."
 
 
-def _told(found: Comparison, report: Report) -> str:
-    """A comparison in a line."""
+def _told(found: Comparison, p_value: str) -> str:
+    """A comparison in a line; p_value : what the p-values are called."""
     each = entry(found)
     names = f"{visible(found.run)} against {visible(found.base)}, {visible(found.measure)}"
-    numbers = f"{each.diff} {each.interval}, {p_title(report)} {each.p_value}, effect {each.effect}, {each.counts}"
+    numbers = f"{each.diff} {each.interval}, {p_value} {each.p_value}, effect {each.effect}, {each.counts}"
     return f"{names}: {numbers}{' ' if each.mark else ''}{each.mark}"

@@ -11,7 +11,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from rankeval_cli.model import Comparison, Report, RunReport, query_values
-from rankeval_cli.report.comparisons import Pair, of_pair, pairs_of
+from rankeval_cli.report.comparisons import Pair, by_pair
 from rankeval_cli.report.text import utf8
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ COMPARISON_COLUMNS = (
 def comparison_rows(report: Report, per_query: bool) -> Iterator[tuple[Any, ...]]:
     """The rows of every pair, as COMPARISON_COLUMNS has them; None where undefined."""
     runs = {run.name: run for run in report.runs}
-    for pair in pairs_of(report):
-        found = of_pair(report, pair)
+    for pair, found in by_pair(report).items():
         if per_query:
             yield from _query_rows(pair, [each.measure for each in found], runs)
         for each in found:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rankeval_cli.model import Anova, Comparison, Report
@@ -107,9 +108,12 @@ def only_base(report: Report) -> str | None:
     return bases.pop() if len(bases) == 1 else None
 
 
-def of_pair(report: Report, pair: Pair) -> list[Comparison]:
-    """The comparisons of one pair, by measure."""
-    return [found for found in report.comparisons if (found.base, found.run) == pair]
+def by_pair(report: Report) -> dict[Pair, list[Comparison]]:
+    """The comparisons of each pair, by measure."""
+    found: dict[Pair, list[Comparison]] = {}
+    for each in report.comparisons:
+        found.setdefault((each.base, each.run), []).append(each)
+    return found
 
 
 def p_title(report: Report) -> str:
@@ -123,8 +127,7 @@ def _family_size(report: Report) -> int:
     with_p = [found for found in report.comparisons if found.p_value is not None]
     if report.comparisons[0].family == "all":
         return len(with_p)
-    names = [found.measure for found in with_p]
-    return max(map(names.count, names), default=0)
+    return max(Counter(found.measure for found in with_p).values(), default=0)
 
 
 def test_text(report: Report) -> str:
@@ -167,9 +170,9 @@ def _counts(report: Report) -> list[str]:
     """The comparisons that are not over all judged queries, by how many they are over."""
     judged = max((run.coverage.judged for run in report.runs), default=0)
     counts: dict[int, list[str]] = {}
-    for found in report.comparisons:
+    for found, name in _named(report):
         if found.queries != judged:
-            counts.setdefault(found.queries, []).append(_named(found, report))
+            counts.setdefault(found.queries, []).append(name)
     every = counted(judged, "query", "queries")
     return [f"over {count:,} of {every}: {_joined(names)}" for count, names in counts.items()]
 
@@ -177,18 +180,19 @@ def _counts(report: Report) -> list[str]:
 def _reasons(report: Report) -> list[str]:
     """Why there is no p-value or interval, or which one it is; once where both have one reason."""
     reasons: dict[str, list[str]] = {}
-    for found in report.comparisons:
+    for found, name in _named(report):
         for note in dict.fromkeys((found.note, found.ci_note)):
             if note:
-                reasons.setdefault(note, []).append(_named(found, report))
+                reasons.setdefault(note, []).append(name)
     return [f"{_joined(names)}: {visible(note)}" for note, names in reasons.items()]
 
 
-def _named(found: Comparison, report: Report) -> str:
-    """The measure, and the runs where there are several pairs."""
-    if len(pairs_of(report)) == 1:
-        return found.measure
-    return f"{found.measure} ({found.run})" if only_base(report) else f"{found.measure} ({found.run}, {found.base})"
+def _named(report: Report) -> Iterator[tuple[Comparison, str]]:
+    """Each comparison with the name of its measure, and of its runs where there are several pairs."""
+    is_single, has_base = len(pairs_of(report)) == 1, only_base(report) is not None
+    for found in report.comparisons:
+        runs = found.run if has_base else f"{found.run}, {found.base}"
+        yield found, found.measure if is_single else f"{found.measure} ({runs})"
 
 
 def _joined(names: Iterable[str]) -> str:
