@@ -40,7 +40,6 @@ class _Case:
     grades : document -> grade of the query, as judged
     """
 
-    request: Request
     plan: Plan
     judgments: Judgments
     query: str
@@ -69,7 +68,7 @@ def explain(request: Request, query: str, top: int | None, show: ShowProgress) -
     index = bisect_left(judgments.queries, query)
     if judgments.queries[index : index + 1] != [query]:
         raise _unknown(query, judgments.queries, qrels.path)
-    case = _Case(request, plan, judgments, query, shown, _level(plan), _grades(judgments, index))
+    case = _Case(plan, judgments, query, shown, _level(plan), _grades(judgments, index))
     rankings, warnings = [], list(judgments.warnings)
     for name, table in zip(names, tables, strict=True):
         found, noticed = _of_run(name, table, case, index, show)
@@ -168,7 +167,7 @@ def _explain_labelled(request: Request, query: str, top: int, show: ShowProgress
         found = trace(aligner, [query], progress)
     if query not in found.rankings:
         raise _not_in_table(query, table, found)
-    case = _Case(request, plan, labels, query, top, _level(plan), _labels(found))
+    case = _Case(plan, labels, query, top, _level(plan), _labels(found))
     rankings = _rankings(name, table, case, aligner, found.rankings[query], found)
     check_columns(request.run_options, request.qrels_options)
     warnings = [f"{name}: {warning}" for warning in (*table.warnings, *_noticed(found, plan.rules))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import polars as pl
 
 from rankeval_cli.align import Aligner
 from rankeval_cli.labelled import LabelledAligner
-from rankeval_cli.model import Ordering, Ranked
+from rankeval_cli.model import Ranked
 from rankeval_cli.readers.blocks import Block
 from rankeval_cli.rows import BlockRows, RankOrder, offsets_of
 
@@ -116,8 +116,3 @@ def _one(ranked: Ranked, place: int) -> Ranked:
         None if ranked.weight is None else ranked.weight[rows],
         None if ranked.ideal_weight is None else ranked.ideal_weight[goal],
     )
-
-
-def orderings_of(aligner: Tracer) -> Sequence[Ordering]:
-    """The orders in which `Trace.rankings` has each query."""
-    return aligner.orderings
