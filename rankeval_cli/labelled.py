@@ -184,9 +184,10 @@ class LabelledAligner(Aligner):
     def _note_judgments(self, rows: BlockRows) -> None:
         grade = rows.frame["grade"].to_numpy() + 0.0  # -0.0 is 0
         if "weight" in rows.frame.columns:
-            order = falling_order(grade, rows.offsets)  # NaN last
+            weight = rows.frame["weight"].to_numpy()
+            order = np.lexsort((-weight, -grade, rows.place_of_row()))  # NaN last; the order of lines plays no part
             ordered = grade[order]
-            self.goal_weights = rows.frame["weight"].to_numpy()[order][ordered >= 0]
+            self.goal_weights = weight[order][ordered >= 0]
         else:
             ordered = falling(grade, rows.offsets)
         counts = ordered >= 0
@@ -242,16 +243,19 @@ class LabelledAligner(Aligner):
         """
         if by.ties == "file":
             return members[np.lexsort((bad[members], runs))]
-        grade = rows.frame["grade"].to_numpy()[bad[members]]
-        members = members[np.lexsort((-grade, runs))]  # those of equal grade cannot be told apart, and need not be
+        weight = [rows.frame["weight"].to_numpy()[bad]] if "weight" in rows.frame.columns else []
+        grade = rows.frame["grade"].to_numpy()[bad]
+        keys = [-key[members] for key in (*weight, grade)]
+        members = members[np.lexsort((*keys, runs))]  # equal ones cannot be told apart, and need not be
         if by.ties == "worst":
-            return members[np.lexsort((rows.grades[bad[members]], runs))]
+            keys = [key[members] for key in (*weight, rows.grades[bad])]
+            return members[np.lexsort((*keys, runs))]
         if by.ties in ("best", "docid"):  # --ties expected takes any order that does not depend on that of the lines
             return members
-        keys = self._keys_of_numbers(query, number, by.seed)
+        chance = self._keys_of_numbers(query, number, by.seed)
         if by.ties == "rank":
-            return members[np.lexsort((keys, rows.frame["rank"].cast(pl.Float64).to_numpy()[bad[members]], runs))]
-        return members[np.lexsort((keys, runs))]
+            return members[np.lexsort((chance, rows.frame["rank"].cast(pl.Float64).to_numpy()[bad[members]], runs))]
+        return members[np.lexsort((chance, runs))]
 
     def _keys_of_numbers(self, query: Places, number: Places, seed: int) -> NDArray[np.uint64]:
         """A hash of (seed, query, number of the row in it) for each tied row, the same on every machine."""

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import random
 import threading
 from pathlib import Path
@@ -117,6 +118,30 @@ def test_the_order_of_queries_plays_no_part_in_what_items_weigh(preset: str) -> 
     turned = pl.concat(frame.partition_by("query", maintain_order=True)[::-1])
     first, second = (evaluate(each, None, ["mrr", "ndcg", "map"], preset=preset) for each in (frame, turned))
     same(first, second)
+
+
+@pytest.mark.parametrize("ties", ["random", "best", "worst", "rank"])
+def test_the_order_of_lines_plays_no_part_in_ties_of_weighted_items(ties: Any) -> None:
+    rng = random.Random(2)
+    rows = [
+        (f"q{i}", rng.randrange(2), rng.randrange(3), rng.choice([1, 2, 3]) / 7) for i in range(40) for _ in "12345"
+    ]
+    found = set()
+    for seed in range(5):
+        mixed = random.Random(seed).sample(rows, len(rows))
+        frame = pl.DataFrame(mixed, ["query", "score", "label", "weight"], orient="row").with_columns(rank=1)
+        report = evaluate(frame, None, ["mrr", "ndcg", "map", "dcg@2"], preset="keras", ties=ties)
+        found.add(report.per_query.drop("run").write_csv() + str(values_of(report)))
+    assert len(found) == 1
+
+
+def test_the_worst_order_of_weighted_items_has_the_lightest_first() -> None:
+    rows = [("q", 0.5, 1, 0.25), ("q", 0.5, 1, 1.0), ("q", 0.5, 0, 2.0)]
+    frame = pl.DataFrame(rows, ["query", "score", "label", "weight"], orient="row")
+    worst, best = (evaluate(frame, None, "dcg@2", preset="keras", ties=ties)["dcg@2"] for ties in ("worst", "best"))
+    share = (0.25 + 1.0) / 2  # what the preset divides by
+    assert worst == pytest.approx(0.25 / math.log2(3) / share)
+    assert best == pytest.approx((1.0 + 0.25 / math.log2(3)) / share)
 
 
 def test_random_ties_depend_on_the_seed_and_favour_nobody() -> None:
