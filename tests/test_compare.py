@@ -233,7 +233,7 @@ WORDS = {
             "* p <= 0.01 (paired t test, corrected by bh over 4 comparisons of all measures)"),
     "none": (["third", "--correction", "none"], "* p <= 0.05 (paired t test, not corrected for 2 comparisons of each "
              "measure)"),
-    "tukey": (["third", "--test", "HSD"], "* p <= 0.05 (paired tukey test, which allows for all pairs of the 3 runs)"),
+    "tukey": (["third", "--test", "HSD"], "* p <= 0.05 (tukey test, which allows for all pairs of the 3 runs)"),
 }  # fmt: skip
 
 

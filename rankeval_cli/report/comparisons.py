@@ -133,9 +133,9 @@ def _family_size(report: Report) -> int:
 def test_text(report: Report) -> str:
     """Which test, and over what its p-values are corrected."""
     first, size = report.comparisons[0], _family_size(report)
-    test = f"paired {first.test} test"
     if first.correction == first.test:
-        return f"{test}, which allows for all pairs of the {len(report.runs)} runs"
+        return f"{first.test} test, which allows for all pairs of the {len(report.runs)} runs"
+    test = f"paired {first.test} test"
     if size <= 1:
         return test
     which = "of all measures" if first.family == "all" else "of each measure"
