@@ -267,9 +267,9 @@ class GateOptions:
         Option(metavar="FILE", rich_help_panel=GATES,
                help="What gates compare with: a run, or a report from `-o base.json -q`."),
     ] = None  # fmt: skip
-    alpha: Annotated[
-        float, Option(metavar="SHARE", help="Level of the tests behind rules.", rich_help_panel=GATES)
-    ] = Significance.alpha
+    alpha: Annotated[float, Option(metavar="SHARE", help="Level of the tests behind rules.", rich_help_panel=GATES)] = (
+        Significance.alpha
+    )
     gate_correction: Annotated[
         str,
         Option(metavar="NAME", rich_help_panel=GATES,
