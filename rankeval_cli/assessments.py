@@ -13,10 +13,10 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.flow import score_run
 from rankeval_cli.judgments import load_judgments
 from rankeval_cli.measures.spec import Metric
 from rankeval_cli.model import Judgments, Ranked, Rules, Scores
+from rankeval_cli.passes import score_run
 from rankeval_cli.preferences import JudgedGroup, PreferenceCounts, contradiction, count
 from rankeval_cli.readers import Input, open_input
 from rankeval_cli.readers.layout import PREFS, QRELS_JG, QRELS_PREFS, Layout, Plan, split

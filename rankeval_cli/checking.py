@@ -16,11 +16,12 @@ from rankeval_cli.align import Aligner
 from rankeval_cli.coverage import coverage_of, warnings_of
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, RankevalError
 from rankeval_cli.findings import Checked, CheckedFile, FileRole, Problem
-from rankeval_cli.flow import Request, ShowProgress, check_run, score_run
+from rankeval_cli.flow import Request, ShowProgress
 from rankeval_cli.judgments import grade_text, load_judgments
 from rankeval_cli.labelled import LabelledAligner, finished, labels_of
 from rankeval_cli.model import Judgments, Rules
 from rankeval_cli.opening import check_columns, names_of, opened, table_of, unique_names
+from rankeval_cli.passes import check_run, score_run
 from rankeval_cli.plan import without_ids
 from rankeval_cli.readers import Input, ReadOptions, check_swapped, read_pairs
 from rankeval_cli.readers.labelled import open_labelled

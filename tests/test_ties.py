@@ -11,9 +11,9 @@ import pytest
 from rankeval_cli import evaluate
 from rankeval_cli.cli import run as program
 from rankeval_cli.errors import UsageError
-from rankeval_cli.flow import score_parts
 from rankeval_cli.measures.expression import parse_all
 from rankeval_cli.model import Rules
+from rankeval_cli.passes import score_parts
 from rankeval_cli.plan import Part
 
 RUN = {"q1": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 0.5}, "q2": {"a": 2.0, "b": 1.0}}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from rankeval_cli.flow import DEFAULT_CUTOFF, score_run
+from rankeval_cli.flow import DEFAULT_CUTOFF
+from rankeval_cli.passes import score_run
 from rankeval_cli.readers import open_input
 from rankeval_cli.trec_eval.options import COMPUTING, NO_LIMIT, NOTHING, Options, Refusal, check_files
 from rankeval_cli.trec_eval.reading import LenientTable, open_qrels, open_run
