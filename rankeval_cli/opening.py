@@ -54,7 +54,8 @@ def unique_names(paths: Sequence[str]) -> list[str]:
 
     def name(i: int) -> str:
         parts = PurePath(paths[i]).parts or (paths[i],)
-        return str(PurePath(*parts[-depth[i] :]))
+        is_whole_address = "://" in paths[i] and depth[i] >= len(parts)  # a path has no `//`
+        return paths[i] if is_whole_address else str(PurePath(*parts[-depth[i] :]))
 
     names = [name(i) for i in range(len(paths))]
     for _ in range(max((len(PurePath(path).parts) for path in paths), default=0)):

@@ -14,9 +14,13 @@ def check_targets(targets: Iterable[str], inputs: Sequence[str | None]) -> None:
 
     targets : paths behind -o; pipes and devices are let through
     inputs : files, folders, globs and `-`, None where one is not given
-    Raises UsageError naming the target.
+    Raises UsageError naming the target, also for an address: only local files are written.
     """
+    from rankeval_cli.readers.address import is_address
+
     for target in targets:
+        if is_address(target):
+            raise UsageError(f"-o {target} is an address, and only local files are written", hint="copy it afterwards")
         if os.path.isfile(target) and any(_holds(path, target) for path in inputs if path is not None):
             raise UsageError(f"-o {target} would overwrite an input", hint="name another file after -o")
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from rankeval_cli.readers.format import Progress
 
+S = TypeVar("S")
 T = TypeVar("T")
 
+AT_ONCE = 16
 STOP_S = 1.0  # how long a consumer that stops early waits for the thread, which may hang on a pipe
 
 
@@ -29,6 +32,23 @@ def prefetch(items: Iterable[T]) -> Generator[T, None, None]:
     finally:
         step.stop()
         thread.join(STOP_S)
+
+
+def apart(work: Callable[[], T]) -> T:
+    """What `work` gives, done on a thread of its own: Ctrl-C is heard meanwhile, unlike during a call into Polars."""
+    with closing(prefetch(work() for _ in range(1))) as results:
+        return next(results)
+
+
+def several_at_once(work: Callable[[S], T], items: Iterable[S]) -> list[T]:
+    """What `work` gives for each item, in their order, on some threads: for what waits for a network."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(AT_ONCE)
+    try:
+        return list(pool.map(work, items))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass

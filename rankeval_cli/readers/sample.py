@@ -14,6 +14,7 @@ from rankeval_cli.readers.source import Input
 from rankeval_cli.readers.values import parse_number
 
 PARQUET_MARK = b"PAR1"
+PARQUET_NAME = re.compile(r"\.(?:parquet|pq)$", re.IGNORECASE)
 SAMPLE_BYTES = 1 << 16  # some thousand lines, looked at in a few ms
 TREC_WIDTH = {"run": 6, "qrels": 4}
 _ITERATION = re.compile(rb"[Qq]?[0-9]+")

@@ -1,4 +1,7 @@
-"""One input as the user named it (a file, a folder or glob of parts, standard input, a pipe), in chunks of lines."""
+"""One input as the user named it (a file, a folder or glob of parts, standard input, a pipe), in chunks of lines.
+
+What an address names is in remote.py.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO
 
 from rankeval_cli.errors import InputError, close_matches
+from rankeval_cli.readers.address import is_address
 from rankeval_cli.readers.format import Progress
 from rankeval_cli.readers.spool import Spool
 from rankeval_cli.readers.streams import (
@@ -70,6 +74,11 @@ class Input:
     @property
     def is_regular(self) -> bool:
         """Whether the parts are files that other libraries can open by name."""
+        return self.is_local
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the parts are files of this machine, with a size and a place to read from."""
         return self._spool is None
 
     def where(self, part: str | None = None) -> str:
@@ -126,7 +135,7 @@ class Input:
 
     def _chunks(self, part: str, progress: Progress | None) -> Iterator[bytes]:
         start = self.stored_start(part)
-        is_plain = not (self._spool or compression(start) or wide_encoding(start))
+        is_plain = self.is_local and not (compression(start) or wide_encoding(start))
         if is_plain and not _is_old_mac(start):
             with _naming(self.where(part)):
                 yield from _plain_chunks(part, len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0, progress)
@@ -150,22 +159,23 @@ class Input:
         """A function that reads the stored bytes of a part from its beginning."""
         with _naming(self.where(part)):
             if self._spool:
-                yield _told(self._spool.reader(), progress)
+                yield told(self._spool.reader(), progress)
             else:
                 with _open(part, buffering=0) as file:
-                    yield _told(file.read, progress)
+                    yield told(file.read, progress)
 
 
-def _told(read: Read, progress: Progress | None) -> Read:
+def told(read: Read, progress: Progress | None) -> Read:
+    """The same function, which tells how many bytes it has read."""
     if progress is None:
         return read
 
-    def told(size: int) -> bytes:
+    def read_and_tell(size: int) -> bytes:
         data = read(size)
         progress(len(data))
         return data
 
-    return told
+    return read_and_tell
 
 
 def _open(part: str, buffering: int = -1) -> BinaryIO:
@@ -221,7 +231,7 @@ def open_input(path: str) -> Input:
     """Find what a path leads to.
 
     path : a file, a folder (its files, but those whose names begin with `_` or `.`), a glob (expanded unless a file of
-        that very name exists), `-` for standard input, a pipe
+        that very name exists), an address, `-` for standard input, a pipe
     Raises InputError when there is no such file, a folder or glob holds no data file, or reading is not permitted.
     """
     if path == STDIN:
@@ -233,8 +243,10 @@ def open_input(path: str) -> Input:
             return _in_parts(path, [str(PurePath(path, name)) for name in os.listdir(path)], "the folder")
         if os.path.lexists(path):
             return _one_file(path)
-    if "://" in path:
-        raise InputError("addresses are not read", path, "download it first: curl -L ADDRESS | rankeval - QRELS")
+    if is_address(path):
+        from rankeval_cli.readers.remote import open_remote
+
+        return open_remote(path)
     if _GLOB.search(path):
         import glob
 
@@ -261,15 +273,15 @@ def _in_parts(path: str, names: list[str], what: str) -> Input:
     parts = [name for name in names if os.path.isfile(name) and not PurePath(name).name.startswith(("_", "."))]
     if not parts:
         raise InputError(f"{what} holds no data file", path, "names that begin with `_` or `.` are left out")
-    parts.sort(key=_natural)
+    parts.sort(key=natural)
     for part in parts:
         with _naming(part), _open(part):
             pass
     return Input(path, tuple(parts), sum(os.path.getsize(part) for part in parts))
 
 
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    """Sorts `part-2` before `part-10`."""
+def natural(name: str) -> list[tuple[int, int, str]]:
+    """A key that sorts `part-2` before `part-10`."""
     words = re.split(r"([0-9]+)", name)
     return [(1, int(word), "") if i % 2 else (0, 0, word) for i, word in enumerate(words)]
 

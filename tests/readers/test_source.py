@@ -238,7 +238,9 @@ MISSING = {
     "glob of a mark": ("empty/*", "left out", "names"),
     "empty folder": ("empty", "left out", "names"),
     "dangling link": ("link", "does not exist", "gone.txt"),
-    "address": ("https://example.org/run.txt", "curl", "download"),
+    "unknown address": ("ftp://example.org/run.txt", "s3://", "copy it first"),
+    "address of a local file": ("file:///data/run.txt", "is not read", "write /data/run.txt instead"),
+    "address without a bucket": ("s3://", "names no bucket", "s3://BUCKET/FILE"),
 }
 
 
