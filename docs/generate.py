@@ -213,10 +213,10 @@ def rules_table() -> str:
     """One row a rule of `Rules`: what it decides, its default, its option."""
     from typer import Context
 
-    from rankeval_cli.cli.app import app
+    from rankeval_cli.cli.app import built
+    from rankeval_cli.cli.commands import find
 
-    commands: Any = app()
-    command = commands.commands["evaluate"]
+    command = built(find("evaluate"))
     context = Context(command, info_name="rankeval")
     options = {param.name: param for param in command.get_params(context)}
     rows = []

@@ -16,7 +16,7 @@ import rankeval_cli
 PACKAGE = Path(rankeval_cli.__file__).parent
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 SAMPLE = ROOT / "sample_data"
-HEAVY = ("numba", "numpy", "polars", "pyarrow", "rich", "scipy")
+HEAVY = ("numba", "numpy", "polars", "pyarrow", "pydantic", "rich", "scipy")
 
 # The first folder or file name below the package -> its place in the flow. A file imports from lower places and from
 # its own folder; `report` sees only the records.
@@ -144,7 +144,7 @@ def test_completion_loads_no_heavy_library(tmp_path: Path) -> None:
 def test_piped_evaluation_of_text_loads_neither_rich_nor_pyarrow(tmp_path: Path) -> None:
     modules = loaded(["pixels.txt", "qrels.txt", "-m", "ndcg@10"], tmp_path, 0)
     assert "polars" in modules
-    assert modules & {"rich", "pyarrow", "scipy", "numba"} == set()
+    assert modules & {"rich", "pyarrow", "pydantic", "scipy", "numba"} == set()
 
 
 @pytest.mark.parametrize("test", ["t", "randomization", "bootstrap", "wilcoxon", "sign", "tukey"])

@@ -63,14 +63,15 @@ def _run(words: list[str]) -> int:
     from typer.exceptions import TyperException
 
     from rankeval_cli.cli.app import app
-    from rankeval_cli.cli.blame import blamed
-    from rankeval_cli.cli.compare import try_out
     from rankeval_cli.cli.words import spread
 
     completing = "_RANKEVAL_COMPLETE" in os.environ
     try:
         code = app()(args=words if completing else spread(words), prog_name="rankeval", standalone_mode=False)
     except RankevalError as error:
+        from rankeval_cli.cli.blame import blamed
+        from rankeval_cli.cli.compare import try_out
+
         raise blamed(error, words, try_out) from None
     except TyperException as error:
         message = _PARSER_WORDS.sub("", error.format_message()).rstrip(".")

@@ -1,4 +1,7 @@
-"""The Typer application: its commands, and `evaluate` where no command is named."""
+"""The Typer application: its commands, and `evaluate` where no command is named.
+
+Only the command that is called is imported and built: all of them together cost 0.1 s.
+"""
 
 from __future__ import annotations
 
@@ -8,37 +11,43 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from rankeval_cli.cli.check import check
-from rankeval_cli.cli.compare import compare
-from rankeval_cli.cli.diff import diff
-from rankeval_cli.cli.evaluate import evaluate
-from rankeval_cli.cli.explain import explain
-from rankeval_cli.cli.init import init
-from rankeval_cli.cli.lists import formats, measures
-from rankeval_cli.cli.presets import presets, why_differs
-from rankeval_cli.cli.trec_eval import RawCommand, trec_eval
-from rankeval_cli.cli.words import RAW_COMMAND
+from rankeval_cli.cli.coercion import WithoutPydantic
+from rankeval_cli.cli.commands import COMMANDS, DEFAULT, Command, find
 
 HELP = {"help_option_names": ["-h", "--help"]}
 GROUP_OPTIONS = ("--version", "--install-completion", "--show-completion")
 
 
-class DefaultGroup(TyperGroup):
-    """Inserts `evaluate` where no command is named."""
+class LazyGroup(WithoutPydantic, TyperGroup):
+    """Inserts `evaluate` where no command is named; lists commands by what COMMANDS says, and builds one to run it."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for command in COMMANDS:
+            self.add_command(TyperCommand(command.name, help=command.about))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Arguments of the group, with a command in front."""
         if not args or (args[0] not in self.commands and args[0] not in GROUP_OPTIONS):
-            args = ["evaluate", *args]
+            args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Name of the command, the command as Typer builds it, and the arguments that are left."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, listed if name is None else built(find(name)), rest
 
-class SectionedCommand(TyperCommand):
+
+class PlainCommand(WithoutPydantic, TyperCommand):
+    """A command as Typer has it."""
+
+
+class SectionedCommand(PlainCommand):
     """A command whose help lists its options by section, and the other commands at the end."""
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
         """The usage as users type it, without the name of the default command."""
-        formatter.write_usage(ctx.command_path.removesuffix(" evaluate"), " ".join(self.collect_usage_pieces(ctx)))
+        formatter.write_usage(ctx.command_path.removesuffix(f" {DEFAULT}"), " ".join(self.collect_usage_pieces(ctx)))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Options under the heading of their section."""
@@ -55,35 +64,46 @@ class SectionedCommand(TyperCommand):
             ctx.parent.command.format_commands(ctx.parent, formatter)
 
 
+class RawCommand(PlainCommand):
+    """A command that leaves its words, `-h` and `--` included, to somebody else."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep all words in `ctx.args`."""
+        ctx.args = list(args)
+        return []
+
+
+LAYOUTS: dict[str, type[TyperCommand]] = {"sections": SectionedCommand, "plain": PlainCommand, "raw": RawCommand}
+
+
+def built(command: Command) -> Any:
+    """A command as Typer builds it from its function; imports its module."""
+    alone = _typer(add_completion=False)
+    is_raw = command.layout == "raw"
+    alone.command(
+        command.name, cls=LAYOUTS[command.layout], context_settings=None if is_raw else HELP, add_help_option=not is_raw
+    )(command.load())
+    return typer.main.get_command(alone)
+
+
+def app() -> Callable[..., Any]:
+    """The command line as a function of its words."""
+    commands = _typer(cls=LazyGroup, context_settings=HELP)
+    commands.callback()(_group)
+    return typer.main.get_command(commands)
+
+
+def _typer(**settings: Any) -> typer.Typer:
+    # With a markup mode, GITHUB_ACTIONS=1 puts escape codes into piped help.
+    return typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, **settings)
+
+
 def _show_version(is_wanted: bool) -> None:
     from rankeval_cli import __version__
 
     if is_wanted:
         typer.echo(f"rankeval {__version__}")
         raise typer.Exit()
-
-
-def app() -> Callable[..., Any]:
-    """The command line as a function of its words."""
-    commands = typer.Typer(
-        cls=DefaultGroup,
-        rich_markup_mode=None,  # otherwise GITHUB_ACTIONS=1 puts escape codes into piped help
-        pretty_exceptions_enable=False,
-        context_settings=HELP,
-    )
-    commands.callback()(_group)
-    commands.command("evaluate", cls=SectionedCommand, context_settings=HELP)(evaluate)
-    commands.command("compare", cls=SectionedCommand, context_settings=HELP)(compare)
-    commands.command("explain", cls=SectionedCommand, context_settings=HELP)(explain)
-    commands.command("diff", cls=SectionedCommand, context_settings=HELP)(diff)
-    commands.command("check", cls=SectionedCommand, context_settings=HELP)(check)
-    commands.command("measures", context_settings=HELP)(measures)
-    commands.command("formats", context_settings=HELP)(formats)
-    commands.command("presets", context_settings=HELP)(presets)
-    commands.command("why-differs", context_settings=HELP)(why_differs)
-    commands.command("init", context_settings=HELP)(init)
-    commands.command(RAW_COMMAND, cls=RawCommand, add_help_option=False)(trec_eval)
-    return typer.main.get_command(commands)
 
 
 def _group(

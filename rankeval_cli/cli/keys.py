@@ -76,8 +76,6 @@ class WrongTypeError(Exception):
 
 def all_keys() -> dict[str, Key]:
     """Every key by the name of its field, in the order of --help. Where records share a name, the first one counts."""
-    import rankeval_cli.cli.app  # noqa: F401  # commands declare what they take when they are imported
-
     keys: dict[str, Key] = {}
     for record in declared_records():
         keys |= {name: key for name, key in keys_of(record).items() if name not in keys}

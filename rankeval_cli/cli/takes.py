@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, Field, fields
+from functools import cache
 from typing import Any, TypeVar, get_type_hints
 
 from typer import Context
@@ -13,8 +14,6 @@ from rankeval_cli.cli.options import ConfigOptions, Files, SeveralRuns
 
 Command = Callable[..., int]
 Record = TypeVar("Record")
-
-_DECLARED: dict[type[Any], None] = {}  # in the order in which commands take them
 
 
 def takes(*records: type[Any], arguments: Any = Files, without: Collection[str] = ()) -> Callable[[Command], Command]:
@@ -27,7 +26,6 @@ def takes(*records: type[Any], arguments: Any = Files, without: Collection[str] 
     """
     every = tuple(dict.fromkeys((*records, ConfigOptions)))
     takes_runs = arguments is Files or arguments is SeveralRuns
-    _DECLARED.update(dict.fromkeys(every))
 
     def decorate(command: Command) -> Command:
         def call(context: Context, files: list[str] | None = None, **values: Any) -> int:
@@ -41,14 +39,18 @@ def takes(*records: type[Any], arguments: Any = Files, without: Collection[str] 
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         call.__doc__ = command.__doc__
+        call.records = every  # type: ignore[attr-defined]
         return call
 
     return decorate
 
 
 def declared_records() -> tuple[type[Any], ...]:
-    """The records that commands take, those of the first command first."""
-    return tuple(_DECLARED)
+    """The records that commands take, those of the first command first; imports every command."""
+    from rankeval_cli.cli.commands import COMMANDS
+
+    taken = (record for command in COMMANDS for record in getattr(command.load(), "records", ()))
+    return tuple(dict.fromkeys(taken))
 
 
 def _configured(
@@ -68,6 +70,7 @@ def _configured(
     return config.paths_of(settings, paths, applied, takes_runs), given | applied.keys()
 
 
+@cache
 def _parameters(record: type[Any]) -> list[inspect.Parameter]:
     hints = get_type_hints(record, include_extras=True)
     return [_parameter(option.name, hints[option.name], _default(option)) for option in fields(record)]

@@ -1,0 +1,49 @@
+"""The list of commands, and how they are built: lazily, and without pydantic."""
+
+from __future__ import annotations
+
+import pytest
+
+from rankeval_cli.cli.app import app, built
+from rankeval_cli.cli.coercion import UNSURE, Plain
+from rankeval_cli.cli.commands import COMMANDS, DEFAULT
+
+PROBES = (
+    None, "", " ", "a", "0", "1", " 1", "1 ", "+1", "-1", "007", "1_000", "1.0", "1.", ".5", "0.1", "1e3", "nan", "inf",
+    "١", "9" * 30, "true", "docid", "DOCID", "mean", "json", "measure", 0, 1, 0.5, 1.0, True, [], ["a"], ["1", "b"],
+    ("a",), [1], (), [None],
+)  # fmt: skip
+PARAMS = {
+    f"{name} {param.name}": param
+    for name, command in [("", app()), *((each.name, built(each)) for each in COMMANDS)]
+    for param in command.params
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_the_line_of_a_command_is_the_first_one_of_its_docstring(command):
+    assert command.about == command.load().__doc__.partition("\n")[0]
+
+
+def test_names_of_commands_differ_and_the_default_is_one_of_them():
+    names = [command.name for command in COMMANDS]
+    assert len(set(names)) == len(names)
+    assert DEFAULT in names
+
+
+def test_listed_commands_are_not_built():
+    assert all(not command.params for command in app().commands.values())
+
+
+@pytest.mark.parametrize("param", PARAMS.values(), ids=PARAMS)
+def test_a_value_that_is_sure_is_what_typer_makes_of_it(param):
+    checker, plain = param.get_runtime_param(), Plain(param.type_descriptor, param.get_runtime_param)
+    sure = {repr(value): plain.sure(value) for value in PROBES if plain.sure(value) is not UNSURE}
+    found = {repr(value): checker.coerce(value, param=param, ctx=None) for value in PROBES if repr(value) in sure}
+    assert {text: same(value) for text, value in sure.items()} == {text: same(value) for text, value in found.items()}
+    assert "None" in sure
+
+
+def same(value):
+    """The value with its type; Typer makes a list of any sequence in the end."""
+    return type(value), list(value) if isinstance(value, (list, tuple)) else value
