@@ -37,6 +37,8 @@ class Aligner:
     k : the cutoff at which `Facts` counts ties and judged documents
     exclude : query, document pairs that are taken out of the rankings, or None
     also : orderings besides that of `rules`; what is noticed (ties, judged documents) is of the latter alone
+    sample : judgments as in `Judgments.frame`, the first of whose documents are looked for in other spellings; None for
+        all. Where `judgments` are a part of all, it is what all would have led to
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class Aligner:
         k: int,
         exclude: pl.DataFrame | None = None,
         also: Sequence[Ordering] = (),
+        sample: pl.DataFrame | None = None,
     ) -> None:
         self.orderings = tuple(dict.fromkeys((rules.ordering, *also)))
         _check_ranks(table, self.orderings)
@@ -54,7 +57,7 @@ class Aligner:
         self.index = {query: i for i, query in enumerate(judgments.queries)}
         self.judged_of = _row_starts(judgments.frame, len(judgments.queries))
         self.exclude = exclude
-        self.variants = _spelling_variants(judgments)
+        self.variants = _spelling_variants(judgments, sample)
         self.variants_of = _row_starts(self.variants, len(judgments.queries))
         self.facts = Facts.empty(len(judgments.queries))
         self.goal_weights: NDArray[np.float64] | None = None  # of the judged items of a block that have weights
@@ -339,9 +342,14 @@ def _matches(rows: BlockRows, keys: pl.Series, wanted: pl.DataFrame) -> pl.DataF
     return candidates.join(wanted.drop("key"), on=["query", "doc"], how="inner")
 
 
-def _spelling_variants(judgments: Judgments) -> pl.DataFrame:
+def spelling_sample(judged: pl.DataFrame) -> pl.DataFrame:
+    """The first relevant judgments: those whose documents are looked for in other spellings."""
+    return judged.filter(pl.col("grade") > 0).sort("query", "doc").head(SPELLING_SAMPLE)
+
+
+def _spelling_variants(judgments: Judgments, sample: pl.DataFrame | None) -> pl.DataFrame:
     """Other spellings of the first relevant documents: query, doc (the spelling), meant, key."""
-    sample = judgments.frame.filter(pl.col("grade") > 0).sort("query", "doc").head(SPELLING_SAMPLE)
+    sample = spelling_sample(judgments.frame if sample is None else sample)
     rows = [
         (query, spelling, doc)
         for query, doc in sample.select("query", "doc").rows()

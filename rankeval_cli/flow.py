@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import rankeval_cli
 from rankeval_cli.baseline import Baseline, Parts, apart, check_same, open_baseline, report_of
@@ -33,6 +33,35 @@ DEFAULT_CUTOFF = 10  # where ties and judged documents are counted when no measu
 ShowProgress = Callable[[str, int | None], AbstractContextManager["Progress"]]
 
 
+class Engine(Protocol):
+    """What reads and scores in another place than this process; all else is the same. See `engines`."""
+
+    def check(self, request: Request) -> None:
+        """Raise UsageError for what it cannot do, before anything is read."""
+        ...
+
+    def open_all(
+        self,
+        runs: Sequence[Any],
+        qrels: Any,
+        names: Sequence[str],
+        run_options: ReadOptions,
+        qrels_options: ReadOptions,
+    ) -> tuple[list[Table], Table]:
+        """Every input opened, as `opening.open_all` does."""
+        ...
+
+    def load_judgments(self, table: Table, rules: Rules, name: str) -> Judgments:
+        """The judgments; all that the report needs of them."""
+        ...
+
+    def score_run(
+        self, table: Table, judgments: Judgments, plan: Plan, k: int, exclude: pl.DataFrame | None
+    ) -> tuple[Facts, list[Scores]]:
+        """What was noticed in a run, and the scores of every part of the plan."""
+        ...
+
+
 @dataclass(frozen=True)
 class Request:
     """One evaluation: what to read, what to measure, by which rules.
@@ -46,6 +75,7 @@ class Request:
     compare : how the runs are compared with each other; None when they are not
     baseline : what gates compare with: a run as in `runs`, or a report (path, `Report` or document); None for nothing
     significance : how the rules among the gates test
+    engine : what reads and scores; None for this process
     """
 
     runs: tuple[Any, ...]
@@ -61,6 +91,7 @@ class Request:
     compare: Comparing | None = None
     baseline: Any = None
     significance: Significance = field(default_factory=Significance)
+    engine: Engine | None = None
 
 
 def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Report:
@@ -77,25 +108,38 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     check_gates(request.gates, request.baseline is not None, request.significance)
     if request.compare is not None:
         check_comparing(request.compare, request.runs, request.metrics, request.rules)
+    engine = request.engine
+    if engine is not None:
+        engine.check(request)
     baseline = open_baseline(request.baseline, request.runs)
     if request.qrels is None:
         return _evaluate_labelled(request, baseline, show)
     names, sources = names_of(request.runs), list(request.runs)
     if baseline is not None and baseline.source is not None:
         names, sources = [*names, baseline.name], [*sources, baseline.source]
-    tables, qrels = open_all(sources, request.qrels, names, request.run_options, request.qrels_options)
+    open_tables = open_all if engine is None else engine.open_all
+    tables, qrels = open_tables(sources, request.qrels, names, request.run_options, request.qrels_options)
     plan, weights = plan_for(request, tables), weights_of(_weights_source(request))
     rules = plan.rules
     if rules.ignore_label is not None:
         raise UsageError("--ignore-label is for labelled tables", hint="leave it out, or choose --judged-only")
     with show(qrels.path, qrels.size_bytes) as progress:
-        judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, progress)
+        name = PurePath(qrels.path).name
+        judgments = (
+            load_judgments(qrels, rules, name, progress)
+            if engine is None
+            else engine.load_judgments(qrels, rules, name)
+        )
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
     written = _written_baseline(request, baseline, judgments, plan)
     runs, warnings = [], list(judgments.warnings)
     for name, table in zip(names, tables, strict=True):
         with show(name, table.size_bytes) as progress:
-            facts, every = _score_run(table, judgments, plan, exclude, weights, progress)
+            if engine is None:
+                facts, every = _score_run(table, judgments, plan, exclude, progress)
+            else:
+                facts, every = engine.score_run(table, judgments, plan, cutoff_of(plan.metrics), exclude)
+        every = [weighed(scores, judgments, weights, rules) for scores in every]
         run, noticed = _run_report(name, table, judgments, facts, every, plan)
         runs.append(run)
         warnings += noticed
@@ -190,7 +234,8 @@ def score_under(request: Request, plan_of: Callable[[str | None], Plan]) -> list
     judgments = load_judgments(qrels, rules, PurePath(qrels.path).name, silent)
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
     weights = weights_of(_weights_source(request))
-    return _score_run(table, judgments, plan_of(nameless_of([table])), exclude, weights, silent)[1]
+    every = _score_run(table, judgments, plan_of(nameless_of([table])), exclude, silent)[1]
+    return [weighed(scores, judgments, weights, rules) for scores in every]
 
 
 def nameless_of(tables: Iterable[Table]) -> str | None:
@@ -262,7 +307,6 @@ def _score_run(
     judgments: Judgments,
     plan: Plan,
     exclude: pl.DataFrame | None,
-    weights: Mapping[str, float] | None,
     progress: Progress,
 ) -> tuple[Facts, list[Scores]]:
     """What was noticed in a run, and the scores of every part of the plan."""
@@ -270,8 +314,7 @@ def _score_run(
 
     make = partial(Aligner, table, judgments, plan.rules, cutoff_of(plan.metrics), exclude, plan.orderings)
     check = partial(check_run, table, judgments, plan.rules)
-    facts, every = score_parts(table, judgments, plan.every_part, make, check, progress=progress)
-    return facts, [weighed(scores, judgments, weights, plan.rules) for scores in every]
+    return score_parts(table, judgments, plan.every_part, make, check, progress=progress)
 
 
 def cutoff_of(metrics: Iterable[Metric]) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, several
@@ -18,6 +20,24 @@ if TYPE_CHECKING:
 # Seeds of the id hashes; a pair's key is hash(query, 1) ^ hash(document, 0). Keys are a prefilter, never an identity:
 # rows whose keys agree are compared as strings.
 QUERY_SEED, DOC_SEED = 1, 0
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Judgments that repeat a pair.
+
+    rows : those beyond the first of each pair; conflicts : pairs whose grades differ
+    """
+
+    rows: int = 0
+    conflicts: int = 0
+
+    def text(self, rules: Rules) -> str:
+        """What the report says of them, and which grade counts."""
+        how = "first" if rules.qrels_duplicates == "error" else rules.qrels_duplicates
+        rows = f"{self.rows:,} repeated judgment{'s' if self.rows != 1 else ''}: each pair counts once"
+        pairs = "1 pair" if self.conflicts == 1 else f"{self.conflicts:,} pairs"
+        return f"{rows}; where grades differ ({pairs}) the {how} grade is used" if self.conflicts else rows
 
 
 def pair_keys(query: pl.Series, doc: pl.Series) -> pl.Series:
@@ -37,15 +57,33 @@ def load_judgments(table: Table, rules: Rules, name: str, progress: Progress | N
     frame = pl.concat(frames) if frames else pl.DataFrame()
     if frame.height == 0:
         raise InputError("is empty: no judgments", table.path, "check that the file was written whole")
-    frame = frame.select("query", "doc", pl.col("grade") + 0.0)  # -0.0 is 0
-    frame = _apply_negative(frame, table, rules)
-    frame, repeated = _one_grade_a_pair(frame, table, rules)
+    frame, repeats = as_used(frame, table, rules)
+    if frame.height == 0:
+        raise all_negative(table.path)
     source = Source(name, table.path, table.format, sum(part.height for part in frames))
-    warnings = [*table.warnings, *([repeated] if repeated else [])]
-    return _index(frame, source, tuple(f"{table.path}: {warning}" for warning in warnings))
+    warnings = [*table.warnings, *([repeats.text(rules)] if repeats.rows else [])]
+    return indexed(frame, source, digest_of(frame), tuple(f"{table.path}: {warning}" for warning in warnings))
 
 
-def _index(frame: pl.DataFrame, source: Source, warnings: tuple[str, ...]) -> Judgments:
+def as_used(frame: pl.DataFrame, table: Table, rules: Rules) -> tuple[pl.DataFrame, Repeats]:
+    """Judgments (query, doc, grade) as the rules have them: each pair once, perhaps none at all.
+
+    frame : all rows of its queries
+    Raises InputError as `load_judgments` does.
+    """
+    import polars as pl
+
+    frame = frame.select("query", "doc", pl.col("grade") + 0.0)  # -0.0 is 0
+    return _one_grade_a_pair(_apply_negative(frame, table, rules), table, rules)
+
+
+def all_negative(path: str) -> InputError:
+    """What is wrong when `--negative drop` leaves no judgment."""
+    return InputError("every grade is negative, so `--negative drop` leaves no judgment", path)
+
+
+def indexed(frame: pl.DataFrame, source: Source, digest: str, warnings: tuple[str, ...] = ()) -> Judgments:
+    """The record of judgments as used. frame : query, doc, grade, each pair once"""
     import polars as pl
 
     queries = frame["query"].unique().sort()
@@ -54,7 +92,7 @@ def _index(frame: pl.DataFrame, source: Source, warnings: tuple[str, ...]) -> Ju
     keyed = keyed.join(index, on="query", how="left").sort("index", maintain_order=True)
     offsets, ideal = ideal_grades(keyed["index"].to_numpy(), keyed["grade"].to_numpy(), len(queries))
     judged = keyed.select(query="index", doc="doc", grade="grade", key="key")
-    return Judgments(source, queries.to_list(), judged, offsets, ideal, _digest(frame), warnings)
+    return Judgments(source, queries.to_list(), judged, offsets, ideal, digest, warnings)
 
 
 def ideal_grades(
@@ -81,10 +119,7 @@ def _apply_negative(frame: pl.DataFrame, table: Table, rules: Rules) -> pl.DataF
     if rules.negative == "nonrelevant":
         return frame.with_columns(pl.col("grade").clip(lower_bound=0.0))
     if rules.negative == "drop":
-        kept = frame.filter(pl.col("grade") >= 0)
-        if kept.height == 0:
-            raise InputError("every grade is negative, so `--negative drop` leaves no judgment", table.path)
-        return kept
+        return frame.filter(pl.col("grade") >= 0)
     query, doc, grade = frame.filter(pl.col("grade") < 0).row(0)
     raise InputError(
         f"grade `{grade_text(grade)}` of document `{doc}` for query `{query}` is negative",
@@ -93,12 +128,12 @@ def _apply_negative(frame: pl.DataFrame, table: Table, rules: Rules) -> pl.DataF
     )
 
 
-def _one_grade_a_pair(frame: pl.DataFrame, table: Table, rules: Rules) -> tuple[pl.DataFrame, str | None]:
-    """The frame with each pair once, and the warning when a pair stood there more often."""
+def _one_grade_a_pair(frame: pl.DataFrame, table: Table, rules: Rules) -> tuple[pl.DataFrame, Repeats]:
+    """The frame with each pair once, and how many rows repeated one."""
     import polars as pl
 
     if frame.select("query", "doc").n_unique() == frame.height:
-        return frame, None
+        return frame, Repeats()
     pair = ["query", "doc"]
     grades = frame.group_by(pair, maintain_order=True).agg(
         first=pl.col("grade").first(),
@@ -110,14 +145,7 @@ def _one_grade_a_pair(frame: pl.DataFrame, table: Table, rules: Rules) -> tuple[
     if conflicts.height and rules.qrels_duplicates == "error":
         raise _conflict(conflicts, frame, table)
     how = "first" if rules.qrels_duplicates == "error" else rules.qrels_duplicates
-    repeated = frame.height - grades.height
-    return grades.select(*pair, grade=pl.col(how)), _repeated_text(repeated, conflicts.height, how)
-
-
-def _repeated_text(repeated: int, conflicts: int, how: str) -> str:
-    rows = f"{repeated:,} repeated judgment{'s' if repeated != 1 else ''}: each pair counts once"
-    pairs = "1 pair" if conflicts == 1 else f"{conflicts:,} pairs"
-    return f"{rows}; where grades differ ({pairs}) the {how} grade is used" if conflicts else rows
+    return grades.select(*pair, grade=pl.col(how)), Repeats(frame.height - grades.height, conflicts.height)
 
 
 def _conflict(conflicts: pl.DataFrame, frame: pl.DataFrame, table: Table) -> InputError:
@@ -146,15 +174,25 @@ def grade_text(grade: float) -> str:
     return str(int(grade)) if grade.is_integer() else repr(grade)
 
 
-def _digest(frame: pl.DataFrame) -> str:
+def digest_of(frame: pl.DataFrame) -> str:
     """sha256 of the judgments as used, a line (query, doc, grade) each, sorted by bytes: the same for every layout."""
+    lines = digest_lines(frame).sort()
+    return sha256("".join(part["line"].to_list()).encode() for part in lines.to_frame("line").iter_slices(100_000))
+
+
+def digest_lines(frame: pl.DataFrame) -> pl.Series:
+    """The line of each judgment, in the order of the frame."""
     import polars as pl
 
     distinct = frame["grade"].unique()
     texts = pl.DataFrame({"grade": distinct, "text": [grade_text(grade) for grade in distinct]})
     line = pl.concat_str("query", "doc", "text", separator="\t") + "\n"
-    lines = frame.join(texts, on="grade", how="left").select(line=line)["line"].sort()
+    return frame.join(texts, on="grade", how="left", maintain_order="left").select(line=line)["line"]
+
+
+def sha256(pieces: Iterable[bytes]) -> str:
+    """The digest of some text that comes in pieces."""
     digest = hashlib.sha256()
-    for part in lines.to_frame().iter_slices(100_000):
-        digest.update("".join(part["line"].to_list()).encode())
+    for piece in pieces:
+        digest.update(piece)
     return f"sha256:{digest.hexdigest()}"

@@ -90,6 +90,16 @@ def _pass(
         for scorer, place in zip(scorers, places, strict=True):
             scorer.add(ranked[place])
         del ranked
+    return concluded(aligner, scorers, check, watch)
+
+
+def concluded(
+    aligner: Aligner,
+    scorers: Sequence[Scorer],
+    check: Callable[[Facts], None],
+    watch: Callable[[Ranked], None] = lambda ranked: None,
+) -> tuple[Facts, list[Scores]]:
+    """What stands behind the last block: the run as a whole is checked, and unanswered queries are scored."""
     check(aligner.facts)
     unanswered = aligner.unanswered()
     watch(unanswered)

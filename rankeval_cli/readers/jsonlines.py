@@ -53,6 +53,7 @@ class JsonLinesTable:
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time; InputError names the line."""
         reading = Reading(self.role, self.options)
+        self.tally = reading.tally
         if self.role in ("labelled", "weights"):
             yield from frames_of_records(self._records(progress), reading)
         for path, numbered in self._chunks(progress) if self.role in ("run", "qrels") else ():

@@ -55,6 +55,7 @@ class DelimitedTable:
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time; InputError names the line."""
         reading = Reading(self.role, self.options)
+        self.tally = reading.tally
         read = partial(_typed if self.role in ("labelled", "weights") else _frame, reading)
         for frame in self._walk(read, progress):
             if frame.height:

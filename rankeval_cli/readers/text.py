@@ -31,10 +31,11 @@ class TextTable:
         self.tag: str | None = None
         self.warnings: list[str] = []
         self._is_untidy = False
+        self.tally = lines.Noted()
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time (see `Table.frames`)."""
-        noted = lines.Noted()
+        noted = self.tally = lines.Noted()
         watch = RankWatch() if self._plan.layout.ranks_rise else None
         self.warnings, self.tag, self._is_untidy = [], None, False
         for chunk in self._source.chunks(progress):
