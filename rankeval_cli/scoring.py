@@ -1,7 +1,7 @@
 """The one driver: every kernel over the queries of a block, plain or compiled. The only file that knows Numba.
 
 The plain loop needs no Numba (0.2 s to import) and serves small inputs; once kernels have used `COMPILE_AFTER_S`, or
-will have by the end of the run, they are compiled, and what follows goes on compiled. Both loops give the same bits.
+will have by the end of the run, those that take long are compiled, and go on compiled. Both loops give the same bits.
 RANKEVAL_JIT=on|off forces either.
 """
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 COMPILE_AFTER_S = 0.4  # what the plain loop may cost before compiling (0.2 s import, 0.1 s driver) pays for itself
+KERNEL_AFTER_S = 0.05  # what one kernel may cost before it is compiled: 0.08 s, or 0.003 s where the disk cache has it
 
 
 class Scorer:
@@ -52,7 +53,7 @@ class Scorer:
         self.shares = np.full(shape if rules.list_weights else (0, 0), np.nan)
         self.discounts: dict[Hashable, Floats] = {}
         self.gains = [self._gain_map(metric) for metric in self.metrics]
-        self.spent_s = 0.0
+        self.spent_s: dict[Kernel, float] = {}
 
     def add(self, ranked: Ranked) -> None:
         """Score one block."""
@@ -136,9 +137,9 @@ class Scorer:
         discount = self._discount(metric, view)
         stops = view.stops(job.kernel is not metric.measure.kernel or _needs_tail(metric, level))
         started = time.thread_time()
-        loop = _compiled_loop if self._is_compiled(metric.measure) else _plain_loop
+        loop = _compiled_loop if self._is_compiled(metric.measure, job.kernel) else _plain_loop
         values = loop(job, view, stops, discount, num_rel)
-        self.spent_s += time.thread_time() - started
+        self.spent_s[job.kernel] = self.spent_s.get(job.kernel, 0.0) + time.thread_time() - started
         return values
 
     def _kernel(self, metric: Metric) -> tuple[Kernel, bool]:
@@ -149,12 +150,15 @@ class Scorer:
             return metric.expected, True
         return kernel, measure.uses_score
 
-    def _is_compiled(self, measure: Measure) -> bool:
+    def _is_compiled(self, measure: Measure, kernel: Kernel) -> bool:
         mode = os.environ.get("RANKEVAL_JIT", "auto")
         if mode not in ("auto", "on", "off"):
             raise UsageError(f"RANKEVAL_JIT is `{mode}`", hint="set it to auto, on or off, or unset it")
-        expected_s = self.spent_s / self.share()
-        return not measure.plain_only and mode != "off" and (mode == "on" or expected_s > COMPILE_AFTER_S)
+        if measure.plain_only or mode != "auto":
+            return mode == "on" and not measure.plain_only
+        share = self.share()
+        is_long = sum(self.spent_s.values()) / share > COMPILE_AFTER_S
+        return is_long and self.spent_s.get(kernel, 0.0) / share > KERNEL_AFTER_S
 
     def _discount(self, metric: Metric, view: _View) -> Floats:
         """The measure's discount column, long enough for this block; grown as blocks need it."""
@@ -380,20 +384,35 @@ def _compiled_driver(uses_score: bool) -> Callable[..., None]:
     arrays = (floats, marks, places, places, floats, places, *((floats,) if uses_score else ()))
     kernel = types.FunctionType(_kernel_signature(uses_score))
     signature = types.void(kernel, *arrays, floats, places, types.int64, types.float64, floats, floats)
-    return _compile(_drive_tied if uses_score else _drive, signature)
+    return _compile(_drive_tied if uses_score else _drive, signature, no_cfunc_wrapper=True)
 
 
 @cache
 def _compiled_kernel(kernel: Kernel, uses_score: bool) -> Callable[..., float]:
-    return _compile(kernel, _kernel_signature(uses_score))
+    # Only the driver calls it: the wrapper by which Python could takes a third of the time to compile.
+    return _compile(kernel, _kernel_signature(uses_score), no_cpython_wrapper=True)
 
 
-def _compile(function: Callable[..., Any], signature: Any) -> Callable[..., Any]:
-    """Compile for one signature, from the disk cache where there is one."""
+def _compile(function: Callable[..., Any], signature: Any, **options: bool) -> Callable[..., Any]:
+    """Compile for one signature, from the disk cache where there is one.
+
+    The cache is beside the code, else in the user's cache folder; processes may share it, as its files are replaced
+    whole.
+    """
     from numba import njit
 
-    try:
-        compiled: Callable[..., Any] = njit(signature, cache=True)(function)
-    except RuntimeError:  # "no locator available": no folder for the cache can be written
-        compiled = njit(signature)(function)
+    compiled: Callable[..., Any]
+    if _may_cache():
+        try:
+            compiled = njit(signature, cache=True, **options)(function)
+            return compiled
+        except Exception:  # no folder can be written, the disk is full, a file is damaged: it works without
+            pass
+    compiled = njit(signature, **options)(function)
     return compiled
+
+
+def _may_cache() -> bool:
+    """Whether there is a folder for it. Numba would make one called `~` for a user who has no home."""
+    named = ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")
+    return any(os.environ.get(name) for name in named) or os.path.expanduser("~") != "~"

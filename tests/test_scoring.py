@@ -58,6 +58,7 @@ def test_plain_and_compiled_loops_give_the_same_bits(seed, monkeypatch):
 
 def test_long_work_goes_on_compiled(monkeypatch):
     monkeypatch.setattr(scoring, "COMPILE_AFTER_S", 0.0)
+    monkeypatch.setattr(scoring, "KERNEL_AFTER_S", 0.0)
     calls = []
     compiled = scoring._compiled_loop
     monkeypatch.setattr(scoring, "_compiled_loop", lambda *args: calls.append(1) or compiled(*args))
@@ -84,13 +85,35 @@ def test_what_is_still_to_come_decides_on_compiling(share, compiles, monkeypatch
     assert bool(calls) == compiles
 
 
-def test_compiles_without_a_cache_where_none_can_be_written(monkeypatch):
+@pytest.mark.parametrize("kernel_after_s", [0.0, 60.0])
+def test_a_kernel_that_takes_no_time_is_not_compiled(kernel_after_s, monkeypatch):
+    monkeypatch.setattr(scoring, "COMPILE_AFTER_S", 0.0)
+    monkeypatch.setattr(scoring, "KERNEL_AFTER_S", kernel_after_s)
+    calls = []
+    compiled = scoring._compiled_loop
+    monkeypatch.setattr(scoring, "_compiled_loop", lambda *args: calls.append(1) or compiled(*args))
+    ranked = random_block(3)
+    scorer = scoring.Scorer(parse_all(["map"]), judgments_of(ranked.ideal_offsets, ranked.ideal), Rules())
+    scorer.add(ranked)
+    scorer.add(ranked)
+    assert bool(calls) == (kernel_after_s == 0.0)
+
+
+TROUBLES = {
+    "no folder": RuntimeError("cannot cache function: no locator available"),
+    "full disk": OSError(28, "No space left on device"),
+    "damaged": EOFError("Ran out of input"),
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES.values(), ids=TROUBLES)
+def test_compiles_without_a_cache_where_it_fails(trouble, monkeypatch):
     import numba
 
-    def refuse(signature, cache=False):
+    def refuse(signature, cache=False, **options):
         if cache:
-            raise RuntimeError("cannot cache function: no locator available")
-        return njit(signature)
+            raise trouble
+        return njit(signature, **options)
 
     njit = numba.njit
     monkeypatch.setattr(numba, "njit", refuse)
