@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankeval_cli.errors import InputError, UsageError, did_you_mean
 from rankeval_cli.gates.sides import place_of
@@ -245,8 +245,7 @@ def _result(written: Written, metric: Metric) -> Result:
     return Result(metric.written, **{part.name: held[part.name] for part in fields(Result)[1:] if part.name in held})
 
 
-@dataclass(frozen=True)
-class Parts:
+class Parts(NamedTuple):
     """Runs that have been scored.
 
     runs : those that the report shows
@@ -258,15 +257,13 @@ class Parts:
     baseline: RunReport | None = None
 
 
-def apart(baseline: Baseline | None, scored: Sequence[RunReport], written: RunReport | None) -> Parts:
+def apart(baseline: Baseline, scored: Sequence[RunReport], written: RunReport | None) -> Parts:
     """The runs, and the baseline.
 
     scored : the runs, then the baseline where it is a run that is not among them
     written : the baseline where it is a report
     Raises InputError where queries weigh otherwise in the report.
     """
-    if baseline is None:
-        return Parts(scored, scored)
     if written is not None:
         for run in scored:
             _check_weights(written, run)

@@ -1,4 +1,7 @@
-"""The pipelines as functions over paths or Python objects: read, align, score, infer, gate, report. No printing."""
+"""The pipelines as functions over paths or Python objects: read, align, score, infer, gate, report. No printing.
+
+What only gates, baselines or comparisons need is imported where there are any: it costs a small evaluation 0.05 s.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,9 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Protocol
 
 import rankeval_cli
-from rankeval_cli.baseline import Baseline, Parts, apart, check_same, open_baseline, report_of
-from rankeval_cli.comparing import Comparing, check_comparing, compared
 from rankeval_cli.errors import InputError, UsageError
-from rankeval_cli.gates import AnyGate, Sides, check_gates, decide_all
 from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Judgments, Report, Rules, RunReport, Scores, Significance, Source
+from rankeval_cli.model import Judgments, Report, Rules, RunReport, Scores, Significance, Source, Verdict
 from rankeval_cli.opening import check_columns, names_of, open_all, opened
 from rankeval_cli.passes import check_run, score_parts
 from rankeval_cli.plan import Plan, planned
@@ -26,7 +26,10 @@ from rankeval_cli.weighing import weighed, weights_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from rankeval_cli.baseline import Baseline
+    from rankeval_cli.comparing import Comparing
     from rankeval_cli.coverage import Facts
+    from rankeval_cli.gates import AnyGate
     from rankeval_cli.readers.format import Progress, Table
 
 DEFAULT_CUTOFF = 10  # where ties and judged documents are counted when no measure has a cutoff
@@ -104,14 +107,11 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     show = show_progress or (lambda label, size: nullcontext(lambda read: None))
     if not request.runs:
         raise UsageError("there is no run to score", hint="give one run or more")
-    check_ties(_with_gates(request.metrics, request.gates), request.rules)
-    check_gates(request.gates, request.baseline is not None, request.significance)
-    if request.compare is not None:
-        check_comparing(request.compare, request.runs, request.metrics, request.rules)
+    _check(request)
     engine = request.engine
     if engine is not None:
         engine.check(request)
-    baseline = open_baseline(request.baseline, request.runs)
+    baseline = _opened_baseline(request)
     if request.qrels is None:
         return _evaluate_labelled(request, baseline, show)
     names, sources = names_of(request.runs), list(request.runs)
@@ -144,8 +144,33 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
         runs.append(run)
         warnings += noticed
     check_columns(request.run_options, request.qrels_options)
-    report = _report(request, rules, judgments, apart(baseline, runs, written), warnings)
-    return report if request.compare is None else compared(report, request.compare)
+    report = _report(request, rules, judgments, _apart(baseline, runs, written), warnings)
+    if request.compare is None:
+        return report
+    from rankeval_cli.comparing import compared
+
+    return compared(report, request.compare)
+
+
+def _check(request: Request) -> None:
+    """Raise UsageError for measures, gates and comparisons that cannot be had."""
+    check_ties(_with_gates(request.metrics, request.gates), request.rules)
+    if request.gates or request.significance != Significance():
+        from rankeval_cli.gates import check_gates
+
+        check_gates(request.gates, request.baseline is not None, request.significance)
+    if request.compare is not None:
+        from rankeval_cli.comparing import check_comparing
+
+        check_comparing(request.compare, request.runs, request.metrics, request.rules)
+
+
+def _opened_baseline(request: Request) -> Baseline | None:
+    if request.baseline is None:
+        return None
+    from rankeval_cli.baseline import open_baseline
+
+    return open_baseline(request.baseline, request.runs)
 
 
 def _evaluate_labelled(request: Request, baseline: Baseline | None, show: ShowProgress) -> Report:
@@ -157,11 +182,13 @@ def _evaluate_labelled(request: Request, baseline: Baseline | None, show: ShowPr
     )
     written, runs = _written_baseline(request, baseline, judgments, plan), [run]
     if baseline is not None and baseline.source is not None:
+        from rankeval_cli.baseline import check_same
+
         _, others, same, run, noticed = _labelled_run(request, baseline.source, baseline.name, show)
         check_same(baseline.name, others, rules, same, judgments)
         runs, warnings = [*runs, run], [*warnings, *noticed]
     check_columns(request.run_options, request.qrels_options)
-    return _report(request, rules, judgments, apart(baseline, runs, written), warnings)
+    return _report(request, rules, judgments, _apart(baseline, runs, written), warnings)
 
 
 def _labelled_run(
@@ -185,6 +212,8 @@ def _written_baseline(
     """The baseline as a report that was written earlier; None where it is none."""
     if baseline is None or baseline.written is None:
         return None
+    from rankeval_cli.baseline import report_of
+
     needed = [metric for gate in request.gates if gate.needs_baseline for metric in gate.metrics]
     return report_of(baseline.written, judgments, plan, needed, request.metrics)
 
@@ -264,22 +293,42 @@ def _weights_source(request: Request) -> Any:
     return request.rules.weights if request.weights is None else request.weights
 
 
+Parts = tuple[Sequence[RunReport], Sequence[RunReport], RunReport | None]  # as `baseline.Parts` has them
+
+
+def _apart(baseline: Baseline | None, scored: Sequence[RunReport], written: RunReport | None) -> Parts:
+    """The runs that the report shows, those that gates apply to, and the baseline."""
+    if baseline is None:
+        return scored, scored, None
+    from rankeval_cli.baseline import apart
+
+    return apart(baseline, scored, written)
+
+
 def _report(request: Request, rules: Rules, judgments: Judgments, parts: Parts, warnings: Sequence[str]) -> Report:
     """The report, with the verdicts on every run but the baseline."""
-    verdicts = decide_all(
-        request.gates, [Sides(run, rules, parts.baseline) for run in parts.judged], request.significance
-    )
+    runs, judged, baseline = parts
     return Report(
         version=rankeval_cli.__version__,
         rules=rules,
         qrels=judgments.source,
         digest=judgments.digest,
         judged_queries=len(judgments.queries),
-        runs=tuple(_only_asked(run, request.metrics) for run in parts.runs),
-        gates=verdicts,
+        runs=tuple(_only_asked(run, request.metrics) for run in runs),
+        gates=_verdicts(request, rules, judged, baseline),
         warnings=(*_spelling_warnings(request), *warnings),
-        baseline=None if parts.baseline is None else _only_asked(parts.baseline, request.metrics),
+        baseline=None if baseline is None else _only_asked(baseline, request.metrics),
     )
+
+
+def _verdicts(
+    request: Request, rules: Rules, judged: Sequence[RunReport], baseline: RunReport | None
+) -> tuple[Verdict, ...]:
+    if not request.gates:
+        return ()
+    from rankeval_cli.gates import Sides, decide_all
+
+    return decide_all(request.gates, [Sides(run, rules, baseline) for run in judged], request.significance)
 
 
 def _with_gates(metrics: tuple[Metric, ...], gates: Iterable[AnyGate]) -> tuple[Metric, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,8 @@ from rankeval_cli.model import Rules, Significance
 
 if TYPE_CHECKING:
     from rankeval_cli.flow import Request
+    from rankeval_cli.gates import AnyGate
+    from rankeval_cli.measures.spec import Metric
     from rankeval_cli.model import Report
     from rankeval_cli.report import Reporter
 
@@ -129,7 +131,6 @@ def request_of(
 ) -> Request:
     """All that can be wrong with the words is found here, before any data is read."""
     from rankeval_cli.flow import Request
-    from rankeval_cli.gates import parse_fail_under, parse_gate
     from rankeval_cli.measures.expression import parse_all
     from rankeval_cli.presets import default_measures, parser
     from rankeval_cli.readers import ReadOptions
@@ -145,10 +146,7 @@ def request_of(
         runs=runs,
         qrels=qrels,
         metrics=parse_all(measures.measure or default_measures(rules.preset), read),
-        gates=(
-            *(parse_fail_under(word, read) for word in gates.fail_under),
-            *(parse_gate(text, read) for text in gates.gate),
-        ),
+        gates=_parsed(gates, read),
         rules=Rules(
             relevance_level=measures.relevance_level,
             aggregate=measures.aggregate,
@@ -162,6 +160,16 @@ def request_of(
         baseline=gates.baseline,
         significance=Significance(gates.alpha, gates.gate_correction),
     )
+
+
+def _parsed(gates: GateOptions, read: Callable[[str], tuple[Metric, ...]]) -> tuple[AnyGate, ...]:
+    """The gates, whose modules are not loaded where there are none."""
+    if not (gates.fail_under or gates.gate):
+        return ()
+    from rankeval_cli.gates import parse_fail_under, parse_gate
+
+    floors = [parse_fail_under(word, read) for word in gates.fail_under]
+    return (*floors, *(parse_gate(text, read) for text in gates.gate))
 
 
 def _files(paths: list[str], qrels: str | None) -> tuple[tuple[str, ...], str | None]:
@@ -229,6 +237,10 @@ def _tell(report: Report, output: OutputOptions, is_strict: bool) -> None:
 
 
 def _exit_code(report: Report, is_strict: bool) -> int:
+    if is_strict and report.warnings:
+        return ExitCode.INPUT
+    if not report.gates:
+        return ExitCode.OK
     from rankeval_cli.gates import exit_code
 
-    return ExitCode.INPUT if is_strict and report.warnings else exit_code(report.gates)
+    return exit_code(report.gates)
