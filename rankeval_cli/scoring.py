@@ -399,8 +399,9 @@ def _compile(function: Callable[..., Any], signature: Any, **options: bool) -> C
     The cache is beside the code, else in the user's cache folder; processes may share it, as its files are replaced
     whole.
     """
-    from numba import njit
+    import numba
 
+    njit: Any = numba.njit  # its declared type leaves out the options about wrappers
     compiled: Callable[..., Any]
     if _may_cache():
         try:
