@@ -281,13 +281,14 @@ def main() -> int:
     return 1 if outside else 0
 
 
-def write(name: str, table: str) -> None:
-    """Put a table into the page, between its marks."""
-    text = PAGE.read_text(encoding="utf-8")
+def write(name: str, table: str, page: Path | None = None) -> None:
+    """Put a table into a page (`PAGE` where none is named), between its marks."""
+    page = page or PAGE
+    text = page.read_text(encoding="utf-8")
     begin, end = f"<!-- measured {name} -->", "<!-- end -->"
     new, times = re.subn(rf"{begin}\n.*?{end}", f"{begin}\n\n{table}\n\n{end}", text, count=1, flags=re.DOTALL)
-    assert times == 1, f"{PAGE.name} has no place for {name}"
-    PAGE.write_text(new, encoding="utf-8")
+    assert times == 1, f"{page.name} has no place for {name}"
+    page.write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankeval_cli.trec_eval.selection import Name
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("presets", "statistics", "trec_eval")))
+PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("ci", "presets", "statistics", "trec_eval")))
 COLUMNS = 100
 PROSE = 120  # columns
 TOOLS = ("jq",)  # what an example needs besides a POSIX shell
