@@ -22,6 +22,7 @@ HEAVY = ("numba", "numpy", "polars", "pyarrow", "pydantic", "rich", "scipy")
 # its own folder; `report` sees only the records.
 PLACES = {
     "errors": 0,
+    "late": 0,
     "model": 1,
     "findings": 2,
     "measures": 2,
@@ -60,7 +61,7 @@ PLACES = {
     "cli": 11,
     "__main__": 12,
 }
-REPORT_SEES = {"errors", "model", "findings", "measures", "report"}
+REPORT_SEES = {"errors", "late", "model", "findings", "measures", "report"}
 ONLY_IN = {
     "typer": ("cli",),
     "rich": ("report/terminal.py",),

@@ -233,7 +233,8 @@ def _tell(report: Report, output: OutputOptions, is_strict: bool) -> None:
         terminal.print_summary(report, output.color)
     if not output.quiet or is_strict:
         terminal.print_warnings(report.warnings, output.color)
-    terminal.print_verdicts(report.gates, output.color)
+    if report.gates:
+        terminal.print_verdicts(report.gates, output.color)
 
 
 def _exit_code(report: Report, is_strict: bool) -> int:

@@ -9,16 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rankeval_cli.errors import UsageError, did_you_mean
+from rankeval_cli.late import Late
 from rankeval_cli.model import Report
 from rankeval_cli.report import output
-from rankeval_cli.report.data import render_csv, render_json, render_jsonl, render_tsv, write_parquet
-from rankeval_cli.report.github import append_summary, render_github
-from rankeval_cli.report.junit import render_junit
-from rankeval_cli.report.markup import render_latex, render_markdown
 from rankeval_cli.report.output import is_stream, write_file
 from rankeval_cli.report.reporter import Options, Reporter
-from rankeval_cli.report.terminal import options_for, render_table
-from rankeval_cli.report.trec import render_trec
+from rankeval_cli.report.terminal import options_for
 
 __all__ = [
     "REPORTERS",
@@ -35,29 +31,53 @@ __all__ = [
 ]
 
 REPORTERS: tuple[Reporter, ...] = (
-    Reporter("table", "a table for people; the default on a terminal", (".txt",), render_table, is_styled=True),
-    Reporter("tsv", "tab-separated, one row a run, measure and query; the default in a pipe", (".tsv",), render_tsv),
-    Reporter("csv", "the same rows, comma-separated", (".csv",), render_csv),
-    Reporter("json", "one document with rules, coverage and every result", (".json",), render_json),
-    Reporter("jsonl", "the rows of tsv as one JSON object a line", (".jsonl", ".ndjson"), render_jsonl),
-    Reporter("markdown", "a GitHub table with coverage, warnings and gates", (".md", ".markdown"), render_markdown),
-    Reporter("latex", "a booktabs table", (".tex",), render_latex),
-    Reporter("trec", "the lines of trec_eval, four decimals", (".eval",), render_trec, shows_comparisons=False),
+    Reporter(
+        "table",
+        "a table for people; the default on a terminal",
+        (".txt",),
+        Late("report.terminal:render_table"),
+        is_styled=True,
+    ),
+    Reporter(
+        "tsv",
+        "tab-separated, one row a run, measure and query; the default in a pipe",
+        (".tsv",),
+        Late("report.data:render_tsv"),
+    ),
+    Reporter("csv", "the same rows, comma-separated", (".csv",), Late("report.data:render_csv")),
+    Reporter("json", "one document with rules, coverage and every result", (".json",), Late("report.data:render_json")),
+    Reporter(
+        "jsonl", "the rows of tsv as one JSON object a line", (".jsonl", ".ndjson"), Late("report.data:render_jsonl")
+    ),
+    Reporter(
+        "markdown",
+        "a GitHub table with coverage, warnings and gates",
+        (".md", ".markdown"),
+        Late("report.markup:render_markdown"),
+    ),
+    Reporter("latex", "a booktabs table", (".tex",), Late("report.markup:render_latex")),
+    Reporter(
+        "trec",
+        "the lines of trec_eval, four decimals",
+        (".eval",),
+        Late("report.trec:render_trec"),
+        shows_comparisons=False,
+    ),
     Reporter(
         "junit",
         "JUnit XML for build servers, a test case a gate",
         (".xml",),
-        render_junit,
+        Late("report.junit:render_junit"),
         shows_comparisons=False,
     ),
     Reporter(
         "github",
         "GitHub annotations, a line a gate, and the summary of the step",
         (),
-        render_github,
-        also=append_summary,
+        Late("report.github:render_github"),
+        also=Late("report.github:append_summary"),
     ),
-    Reporter("parquet", "the rows of tsv as a Parquet file", (".parquet",), write=write_parquet),
+    Reporter("parquet", "the rows of tsv as a Parquet file", (".parquet",), write=Late("report.data:write_parquet")),
 )
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

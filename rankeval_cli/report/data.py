@@ -21,7 +21,6 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from rankeval_cli.model import Report, RunReport, query_values, query_weights
-from rankeval_cli.report.comparison_rows import COMPARISON_COLUMNS, comparison_frame, comparison_rows
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.text import utf8
 
@@ -73,6 +72,8 @@ def _separated(report: Report, options: Options, sign: str, field: Callable[[str
 
 
 def _separated_comparisons(report: Report, options: Options, is_csv: bool) -> Iterator[str]:
+    from rankeval_cli.report.comparison_rows import COMPARISON_COLUMNS, comparison_rows
+
     for row in chain([COMPARISON_COLUMNS], comparison_rows(report, options.per_query)):
         yield separated_row(row, is_csv)
 
@@ -149,6 +150,8 @@ def _plain(value: Any) -> Any:
 def render_jsonl(report: Report, options: Options) -> Iterator[str]:
     """One JSON object a line with the columns of the long form."""
     if report.comparisons:
+        from rankeval_cli.report.comparison_rows import COMPARISON_COLUMNS, comparison_rows
+
         for row in comparison_rows(report, options.per_query):
             yield _json_row(COMPARISON_COLUMNS, row)
         return
@@ -206,6 +209,8 @@ def write_parquet(report: Report, options: Options, file: IO[bytes]) -> None:
     buffer = BytesIO()  # so that a full disk is Python's OSError, not an error of the writer's own
     document = json.dumps(_plain(report.to_dict()), allow_nan=False)
     if report.comparisons:
+        from rankeval_cli.report.comparison_rows import comparison_frame
+
         frames = [comparison_frame(report, options.per_query)]
     else:
         frames = [frame for run in report.runs for frame in _frames(run, columns_of(report), options)]

@@ -5,17 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import re
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import IO, TextIO
+from typing import IO, TYPE_CHECKING, TextIO
 
 from rankeval_cli.errors import OutputError
-from rankeval_cli.model import Report
 from rankeval_cli.report.reporter import Options, Reporter
 from rankeval_cli.report.text import visible
+
+if TYPE_CHECKING:
+    from rankeval_cli.model import Report
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # all but tab and line feed
 _OWN_STREAM = re.compile(r"(?:/dev|/proc/self)/fd/(\d+)|/dev/std(?:in|out|err)")
@@ -176,7 +177,7 @@ def _found(path: str) -> os.stat_result | None:
 def _temporary(target: str, found: os.stat_result | None) -> Iterator[IO[bytes]]:
     """A file beside the target that takes its place in the end."""
     # Not `tempfile`: its files are for the owner alone, and the umask cannot be asked for without being set.
-    name = os.path.join(os.path.dirname(target), f".rankeval-{secrets.token_hex(8)}.tmp")
+    name = os.path.join(os.path.dirname(target), f".rankeval-{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(name, flags, 0o666), "wb") as file:

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Literal, TextIO
 
 from rankeval_cli.errors import RankevalError
 from rankeval_cli.model import Report, Verdict
-from rankeval_cli.report.compared import comparison_lines
 from rankeval_cli.report.reporter import Options
-from rankeval_cli.report.summary import summary_lines, verdict_line, verdict_word
-from rankeval_cli.report.table import Pen, table_lines
 from rankeval_cli.report.text import visible, visible_lines, wrapped
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+    from rankeval_cli.report.table import Pen
 
 Color = Literal["auto", "always", "never"]
 
@@ -72,13 +71,18 @@ def render_table(report: Report, options: Options) -> Iterator[str]:
 
     The values of the queries come before it if they are asked for.
     """
-    lines = comparison_lines if report.comparisons else table_lines
+    if report.comparisons:
+        from rankeval_cli.report.compared import comparison_lines as lines
+    else:
+        from rankeval_cli.report.table import table_lines as lines
     return (line + "\n" for line in lines(report, options, pen_of(options)))
 
 
 def pen_of(options: Options) -> Pen:
     """How to draw tables on what the options are for."""
     from rich.cells import cell_len
+
+    from rankeval_cli.report.table import Pen
 
     rule = "─" if options.unicode else "-"
     return Pen(cell_len, _painter(options.color), rule, options.width, marks=not options.color)
@@ -94,6 +98,8 @@ def _painter(color: bool) -> Callable[[str, str], str]:
 
 def print_summary(report: Report, color: Color = "auto") -> None:
     """Coverage, rules in force and layouts found, dim, on stderr."""
+    from rankeval_cli.report.summary import summary_lines
+
     _print([Message(line, style="dim") for line in summary_lines(report)], color)
 
 
@@ -104,6 +110,8 @@ def print_warnings(warnings: Iterable[str], color: Color = "auto") -> None:
 
 def print_verdicts(verdicts: Iterable[Verdict], color: Color = "auto") -> None:
     """The line of each gate and run on stderr."""
+    from rankeval_cli.report.summary import verdict_line, verdict_word
+
     messages = []
     for verdict in verdicts:
         word = verdict_word(verdict)

@@ -7,9 +7,12 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from rankeval_cli.measures.spec import Metric
 from rankeval_cli.model import Report, Result, RunReport, query_values
+
+if TYPE_CHECKING:
+    from rankeval_cli.measures.spec import Metric
 
 UNDEFINED = "-"
 

@@ -18,6 +18,12 @@ def test_a_reporter_renders_or_writes(reporter) -> None:
     assert all(suffix == suffix.lower() and suffix.startswith(".") for suffix in reporter.suffixes)
 
 
+@pytest.mark.parametrize("reporter", REPORTERS, ids=lambda reporter: reporter.name)
+def test_what_a_reporter_does_is_where_it_says(reporter) -> None:
+    functions = [each for each in (reporter.render, reporter.write, reporter.also) if each is not None]
+    assert all(each.load().__module__ == f"rankeval_cli.{each.module}" for each in functions)
+
+
 def test_names_and_suffixes_are_unique() -> None:
     words = [word for reporter in REPORTERS for word in (f".{reporter.name}", *reporter.suffixes)]
     doubled = {word for word in words if words.count(word) > 1}
