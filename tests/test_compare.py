@@ -327,6 +327,14 @@ def test_configuration_decides_what_the_command_line_leaves_open(
     assert "rankeval.toml: `test`: `sing` is not a test" in said(FILES, capsys, code=2)[1]
 
 
+def test_a_format_of_the_configuration_can_be_replaced(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (files / "rankeval.toml").write_text('output = ["junit.xml"]\n')
+    hint = "choose another format, such as json; -f and -o take the place of what rankeval.toml says"
+    assert f"`junit` has no place for comparisons\nhint: {hint}\n" in said(FILES, capsys, code=2)[1]
+    said([*FILES, "-o", "found.json"], capsys)
+    assert sorted(path.name for path in files.glob("*.[jx]*")) == ["found.json"]
+
+
 def test_a_baseline_of_the_configuration_is_no_name_of_a_run(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (files / "rankeval.toml").write_text('base = "new"\n')
     assert "rankeval.toml: `base` is not a key" in said(FILES, capsys, code=2)[1]

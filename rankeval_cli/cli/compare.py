@@ -129,7 +129,7 @@ def compare(
     rankeval compare base.txt new.txt qrels.txt -m ndcg@10 map
     """
     reporter, targets = reporters_of(output)
-    _check_reporters(reporter, targets)
+    _check_reporters(reporter, targets, config.config)
     intervals = replace(differences, ci="none")
     request = request_of(paths, given, measures, rules, files, intervals, GateOptions())
     comparing = _comparing(options)
@@ -150,8 +150,12 @@ def _comparing(options: CompareOptions) -> Comparing:
     )  # fmt: skip
 
 
-def _check_reporters(reporter: Reporter, targets: list[Target]) -> None:
-    """Refuse a format that has no place for comparisons."""
+def _check_reporters(reporter: Reporter, targets: list[Target], file: str | None) -> None:
+    """Refuse a format that has no place for comparisons.
+
+    file : of the configuration, which may have named it
+    """
+    hint = "choose another format, such as json" + (f"; -f and -o take the place of what {file} says" if file else "")
     for each in (reporter, *(target.reporter for target in targets)):
         if not each.shows_comparisons:
-            raise UsageError(f"`{each.name}` has no place for comparisons", hint="choose another format, such as json")
+            raise UsageError(f"`{each.name}` has no place for comparisons", hint=hint)
