@@ -181,13 +181,14 @@ def test_options_in_the_repository_take_the_place_of_the_command_line(capsys: py
     (text,) = blocks("toml")
     Path("rankeval.toml").write_text(text)
     num_gates = len(tomllib.loads(text)["gate"]) + len(tomllib.loads(text)["fail-under"])
-    assert call("rankeval -f github") == 0
+    (command,) = re.findall(r"`(rankeval -f github [^`]+)`", PAGE)
+    assert call(command) == 0
     captured = capsys.readouterr()
     assert captured.err.count("gate passed: ") == num_gates
     assert captured.out.count("::notice title=rankeval%3A gate passed::") == num_gates
     assert len(ElementTree.parse("out/junit.xml").findall(".//testcase")) == num_gates
     Path("out/candidate.txt").write_text(STATES["worse"][0])
-    assert call("rankeval -f github") == 1
+    assert call(command) == 1
     assert len(ElementTree.parse("out/junit.xml").findall(".//failure")) == 3
 
 
@@ -206,6 +207,16 @@ def test_a_baseline_is_not_renewed_by_the_build_that_it_judges(capsys: pytest.Ca
     assert "data/baseline.json would overwrite an input" in capsys.readouterr().err
     assert Path("data/baseline.json").read_bytes() == before
     assert 40 < len(before) / 100 < 60, "bytes a query and measure, as the page says"
+
+
+def test_a_baseline_that_the_configuration_names_is_renewed_by_another_file() -> None:
+    Path("rankeval.toml").write_text(blocks("toml")[0])
+    Path("out/candidate.txt").write_text(STATES["worse"][0])
+    assert call("rankeval --save-baseline data/baseline.json") == 2
+    (command,) = re.findall(r"`(rankeval --save-baseline [^`]+)`", PAGE)
+    assert call(command) == 1
+    Path("out/new.json").replace("data/baseline.json")
+    assert call("rankeval --quiet --gate 'no-regression(ndcg@10)' --fail-under ndcg@10=0") == 0
 
 
 def test_a_report_is_refused_when_the_judgments_changed_and_a_run_is_not(capsys: pytest.CaptureFixture[str]) -> None:
