@@ -54,9 +54,11 @@ PLACES = {
     "explain": 9,
     "moves": 9,
     "checking": 9,
+    "library": 9,
     "__init__": 9,
     "assessments": 9,
     "why_differs": 9,
+    "engines": 10,
     "trec_eval": 10,
     "cli": 11,
     "__main__": 12,
@@ -66,6 +68,7 @@ ONLY_IN = {
     "typer": ("cli",),
     "rich": ("report/terminal.py",),
     "numba": ("scoring.py",),
+    "pyspark": ("engines/spark/",),
 }
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import rankeval_cli
 from rankeval_cli import RankevalError, Rules, evaluate, read_qrels, read_run
 from rankeval_cli.errors import InputError, UsageError
 
@@ -148,3 +149,14 @@ def test_a_report_can_be_pickled():
     again = pickle.loads(pickle.dumps(report))
     assert again.to_dict(per_query=True) == report.to_dict(per_query=True)
     assert again.runs[0].scores.metrics == report.runs[0].scores.metrics
+
+
+@pytest.mark.parametrize("name", rankeval_cli.__all__)
+def test_what_the_package_offers_is_there(name):
+    assert getattr(rankeval_cli, name).__name__ == name
+    assert name in dir(rankeval_cli)
+
+
+def test_the_package_has_nothing_else():
+    with pytest.raises(AttributeError, match="has no attribute `evaluat`"):
+        rankeval_cli.evaluat  # noqa: B018
