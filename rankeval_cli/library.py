@@ -57,7 +57,7 @@ def evaluate(
     from rankeval_cli.flow import evaluate as flow_evaluate
 
     runs = list(run) if qrels is not None and _are_runs(run) else [run]
-    request = _request(runs, qrels, measures, gates, columns, run_format, qrels_format, weights, rules)
+    request = request_for(runs, qrels, measures, gates, columns, run_format, qrels_format, weights, rules)
     significance = Significance(alpha, gate_correction)
     return flow_evaluate(replace(request, tie_report=tie_report, baseline=baseline, significance=significance))
 
@@ -106,11 +106,11 @@ def compare(
     options = Comparing(baseline, all_pairs, test, correction, family, alpha)
     rules = {"ci": "none", "resamples": resamples, "seed": seed, **rules}
     several = list(runs) if _are_runs(runs) else [runs]
-    request = _request(several, qrels, measures, (), columns, run_format, qrels_format, weights, rules)
+    request = request_for(several, qrels, measures, (), columns, run_format, qrels_format, weights, rules)
     return flow_evaluate(replace(request, compare=options))
 
 
-def _request(
+def request_for(
     runs: Iterable[Any],
     qrels: Any,
     measures: str | Iterable[str],
@@ -121,6 +121,7 @@ def _request(
     weights: Any,
     rules: dict[str, Any],
 ) -> Request:
+    """What `evaluate` is asked for; its arguments of the same names."""
     from rankeval_cli.flow import Request
     from rankeval_cli.gates import parse_gate
     from rankeval_cli.measures.expression import parse_all

@@ -16,7 +16,7 @@ import rankeval_cli
 PACKAGE = Path(rankeval_cli.__file__).parent
 FILES = sorted(path for path in PACKAGE.rglob("*.py"))
 SAMPLE = ROOT / "sample_data"
-HEAVY = ("numba", "numpy", "polars", "pyarrow", "pydantic", "rich", "scipy")
+HEAVY = ("numba", "numpy", "polars", "pyarrow", "pydantic", "pyspark", "rich", "scipy")
 
 # The first folder or file name below the package -> its place in the flow. A file imports from lower places and from
 # its own folder; `report` sees only the records.

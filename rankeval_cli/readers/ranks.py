@@ -55,6 +55,11 @@ class RankWatch:
         self._last: dict[str, int] = {}
         self._base: int | None = None
 
+    @property
+    def base(self) -> int:
+        """The first rank of each query: 0 or 1."""
+        return 1 if self._base is None else self._base
+
     def follows(self, frame: pl.DataFrame) -> bool:
         """Whether all ranks of the next frame follow; when not, the state is as before."""
         import polars as pl

@@ -33,6 +33,11 @@ class TextTable:
         self._is_untidy = False
         self.tally = lines.Noted()
 
+    @property
+    def ranks_rise(self) -> bool:
+        """Whether ranks must rise by one in each query."""
+        return self._plan.layout.ranks_rise
+
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time (see `Table.frames`)."""
         noted = self.tally = lines.Noted()
