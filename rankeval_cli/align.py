@@ -16,7 +16,7 @@ from rankeval_cli.coverage import Facts
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, several
 from rankeval_cli.judgments import DOC_SEED, QUERY_SEED, pair_keys
 from rankeval_cli.model import Judgments, Ordering, Ranked, Rules
-from rankeval_cli.rows import BlockRows, RankOrder, mask_of, offsets_of, places_of
+from rankeval_cli.rows import BlockRows, RankOrder, holds_repeats, mask_of, offsets_of, places_of, rows_among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rankeval_cli.readers.format import Table
 
     Rows = NDArray[np.int64]
+    Hashes = NDArray[np.uint64]
 
 SPELLING_SAMPLE = 1000  # judged pairs whose other spellings are looked for in a run
 
@@ -108,9 +109,9 @@ class Aligner:
 
     def _without_duplicates(self, rows: BlockRows) -> BlockRows:
         keys = self._keys(rows)
-        if keys.n_unique() == len(keys):
+        if not holds_repeats(keys):
             return rows
-        suspects = np.flatnonzero(keys.is_duplicated().to_numpy())
+        suspects = np.flatnonzero(pl.Series(keys).is_duplicated().to_numpy())
         pairs = rows.frame[suspects].select(query=pl.Series(rows.query_of_row()[suspects]), doc="doc")
         repeats = suspects[~pairs.select(first=pl.struct("query", "doc").is_first_distinct())["first"].to_numpy()]
         if not len(repeats):
@@ -181,7 +182,7 @@ class Aligner:
         return rank.cast(pl.Float64).to_numpy()
 
     def _order(self, rows: BlockRows, by: Ordering) -> RankOrder:
-        """Rank order; only queries that are not strictly falling in file order are sorted."""
+        """Rank order; sorted are queries whose scores rise somewhere in file order, and elsewhere runs of equals."""
         score = self._score(rows, by)
         perm = np.arange(len(score))
         falls = score[1:] < score[:-1]
@@ -190,8 +191,7 @@ class Aligner:
         if num_bad > len(rows.query):  # rows in no order: sort all rather than look for queries that fall by chance
             perm = self._sorted(rows, perm, score + 0.0, by)  # + 0.0: -0.0 ties with 0.0
         elif num_bad:
-            place = rows.place_of_row()
-            bad = np.flatnonzero(mask_of(place[1:][~falls], len(rows.query))[place])
+            bad = _rows_to_sort(rows, score, np.flatnonzero(~falls))
             perm[bad] = bad[self._sorted(rows, bad, score[bad] + 0.0, by)]
         return RankOrder(perm, score[perm] + 0.0)
 
@@ -274,11 +274,11 @@ class Aligner:
             pairs = pairs.join(found, on=["query", "doc"], how="anti")  # the spelling is a judged document of its own
             self.facts.spellings += pairs.select("doc", "meant").rows()
 
-    def _keys(self, rows: BlockRows) -> pl.Series:
+    def _keys(self, rows: BlockRows) -> Hashes:
         """(N,) as `pair_keys`, from one hash a query; made once."""
         if rows.keys is None:
             names = self._names(rows.query)
-            rows.keys = pl.Series(np.repeat(names.hash(QUERY_SEED).to_numpy(), rows.lengths) ^ rows.doc_hash)
+            rows.keys = np.repeat(names.hash(QUERY_SEED).to_numpy(), rows.lengths) ^ rows.doc_hash
         return rows.keys
 
     def _names(self, query: Rows) -> pl.Series:
@@ -334,9 +334,23 @@ def _of_queries(frame: pl.DataFrame, starts: Rows, query: Rows) -> pl.DataFrame:
     return frame[places_of(starts, query)]
 
 
-def _matches(rows: BlockRows, keys: pl.Series, wanted: pl.DataFrame) -> pl.DataFrame:
+def _rows_to_sort(rows: BlockRows, score: NDArray[np.float64], before: Rows) -> Rows:
+    """All rows of queries whose scores rise, and of the others those whose score a neighbour has too.
+
+    before : the rows behind which the score does not fall
+    """
+    is_wanted = mask_of(before, len(score))
+    is_wanted[before + 1] = True
+    rises = before[score[before + 1] > score[before]]
+    if len(rises):
+        place = rows.place_of_row()
+        is_wanted |= mask_of(place[rises], len(rows.query))[place]
+    return np.flatnonzero(is_wanted)
+
+
+def _matches(rows: BlockRows, keys: Hashes, wanted: pl.DataFrame) -> pl.DataFrame:
     """The rows whose (query, doc) is in `wanted` (query, doc, key, ..), with its other columns and `row`."""
-    hits = np.flatnonzero(keys.is_in(wanted["key"].implode()).to_numpy())
+    hits = rows_among(keys, wanted["key"].to_numpy())
     query = rows.query_of_row()[hits].astype(np.uint32)
     candidates = pl.DataFrame({"query": query, "doc": rows.frame["doc"][hits], "row": hits})
     return candidates.join(wanted.drop("key"), on=["query", "doc"], how="inner")

@@ -229,8 +229,8 @@ class LabelledAligner(Aligner):
         places, runs = tied_places(score[perm], offsets)
         if len(places):
             place = rows.place_of_row()[bad]
-            first = np.repeat(offsets[:-1], np.diff(offsets))[places]
-            perm[places] = self._tied(rows, bad, perm[places], runs, places - first, rows.query[place[places]], by)
+            number = bad[places] - rows.offsets[place[places]]  # which place in its ranking
+            perm[places] = self._tied(rows, bad, perm[places], runs, number, rows.query[place[places]], by)
         return perm
 
     def _tied(

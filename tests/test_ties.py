@@ -98,6 +98,32 @@ def test_order_of_lines_changes_no_bit(ties):
     assert per_query(RANKED, ties, run, qrels) == per_query(RANKED, ties, turned, qrels)
 
 
+def run_in_order() -> tuple[dict[str, dict[str, float]], dict[str, dict[str, int]]]:
+    """Queries of which two results are equal and the others fall, one that rises once, and one that only falls.
+
+    On average a query has one line whose score does not fall: with more of them all lines are sorted.
+    """
+    docs = {f"d{(7 * j) % 40}": 40.0 - j + (j == 13) for j in range(40)}
+    first, second, third, *rest = docs.items()
+    run = {f"q{i}": docs for i in range(6)}
+    run |= {"rises": dict([second, third, first, *rest]), "falls": {f"d{j}": 40.0 - j for j in range(40)}}
+    return run, {query: {f"d{j}": j % 3 for j in range(40)} for query in run}
+
+
+@pytest.mark.parametrize("ties", ["docid", "docid-asc", "random", "best", "worst"])
+def test_few_ties_in_a_run_in_order_are_broken_as_among_lines_in_no_order(ties):
+    run, qrels = run_in_order()
+    chance = random.Random(4)
+    mixed = {query: dict(chance.sample(list(docs.items()), len(docs))) for query, docs in run.items()}
+    assert per_query(RANKED, ties, run, qrels) == per_query(RANKED, ties, mixed, qrels)
+
+
+def test_few_ties_in_a_run_in_order_may_be_broken_by_that_order():
+    run, qrels = run_in_order()
+    apart = {query: {doc: docs[doc] - place / 1000 for place, doc in enumerate(docs)} for query, docs in run.items()}
+    assert per_query(RANKED, "file", run, qrels) == per_query(RANKED, "docid", apart, qrels)
+
+
 @pytest.mark.parametrize("ties", ["expected", "best", "worst"])
 def test_plain_and_compiled_loop_give_the_same_bits(ties, monkeypatch):
     run, qrels = tied_data(6)
