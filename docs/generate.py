@@ -1,8 +1,9 @@
-"""Write the generated parts of README.md and of pages in docs/ (`PAGES`) again: docs/generate.py [--check].
+"""Write generated text again: docs/generate.py [--check].
 
-A block between `<!-- begin NAME -->` and `<!-- end NAME -->` comes from the registries of the package. In a fence of
-the language `console` every line that begins with `$ ` is a command, run in the repository's folder on a terminal of
-100 columns; the lines below it are what it printed.
+That is parts of README.md and of pages in docs/ (`PAGES`), and the help that is rendered ahead (`HELP`). A block
+between `<!-- begin NAME -->` and `<!-- end NAME -->` comes from the registries of the package. In a fence of the
+language `console` every line that begins with `$ ` is a command, run in the repository's folder on a terminal of 100
+columns; the lines below it are what it printed.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankeval_cli.cli.ahead import FOLDER, commands, rendered
 from rankeval_cli.errors import ExitCode
 from rankeval_cli.model import PRESET_RULES, Rules
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from rankeval_cli.trec_eval.selection import Name
 
 ROOT = Path(__file__).resolve().parents[1]
+HELP = Path(FOLDER)
 PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("ci", "presets", "statistics", "trec_eval")))
 COLUMNS = 100
 PROSE = 120  # columns
@@ -49,19 +52,26 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when something is out of step")
     is_check = parser.parse_args().check
-    return max(renewed(page, is_check) for page in PAGES)
+    helps = {HELP / f"{command.name}.txt": rendered(command) for command in commands()}
+    found = [renewed(file, text, is_check) for file, text in helps.items()]  # first: the pages show help
+    return max(*found, *(renewed(page, with_examples(with_blocks(read(page))), is_check) for page in PAGES))
 
 
-def renewed(page: Path, is_check: bool) -> int:
-    """Write one page, or tell what differs; the exit code."""
-    old = page.read_text(encoding="utf-8")
-    new = with_examples(with_blocks(old))
+def read(file: Path) -> str:
+    """What a file holds; nothing where there is none."""
+    return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+def renewed(file: Path, new: str, is_check: bool) -> int:
+    """Write one file, or tell what differs; the exit code."""
+    old = read(file)
     if is_check and new != old:
-        print(f"error: {page.name} is out of step with the code\nhint: make docs", file=sys.stderr)
-        print(difference(old, new, page.name), file=sys.stderr)
+        print(f"error: {file.name} is out of step with the code\nhint: make docs", file=sys.stderr)
+        print(difference(old, new, file.name), file=sys.stderr)
         return 1
     if not is_check:
-        page.write_text(new, encoding="utf-8")
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(new, encoding="utf-8")
     return 0
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 
+from rankeval_cli.cli import ahead, run
 from rankeval_cli.cli.app import app, built
 from rankeval_cli.cli.coercion import UNSURE, Plain
 from rankeval_cli.cli.commands import COMMANDS, DEFAULT
@@ -47,3 +51,49 @@ def test_a_value_that_is_sure_is_what_typer_makes_of_it(param):
 def same(value):
     """The value with its type; Typer makes a list of any sequence in the end."""
     return type(value), list(value) if isinstance(value, (list, tuple)) else value
+
+
+@pytest.mark.parametrize("command", ahead.commands(), ids=lambda command: command.name)
+def test_help_that_was_rendered_ahead_is_what_typer_renders(command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    assert ahead.help_of([command.name, "--help"]) == ahead.rendered(command), "run `make docs`"
+
+
+def test_no_help_is_left_of_a_command_that_has_gone():
+    assert {name.removesuffix(".txt") for name in os.listdir(ahead.FOLDER)} == {
+        command.name for command in ahead.commands()
+    }
+
+
+@pytest.mark.parametrize("columns", ["80", "200"])
+@pytest.mark.parametrize("words", ["--help", "-h", "evaluate --help", "diff -h", "formats --help"])
+def test_help_is_the_same_with_and_without_typer(words, columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", columns)
+    shown = printed(words.split(), capsys)
+    monkeypatch.setattr(ahead, "FOLDER", "nowhere")
+    assert ahead.help_of(words.split()) is None
+    assert printed(words.split(), capsys) == shown
+
+
+def printed(words, capsys):
+    assert run(words) == 0
+    return capsys.readouterr().out
+
+
+def test_help_fits_a_narrow_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(len(line) for line in printed(["--help"], capsys).splitlines()) < 66  # a word or two stand out
+
+
+@pytest.mark.parametrize("words", ["", "x --help", "--help x", "diff diff -h", "trec-eval -h", "run.txt qrels.txt"])
+def test_other_words_are_typers(words):
+    assert ahead.help_of(words.split()) is None
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a disk that is always full")
+@pytest.mark.parametrize(("target", "code", "told"), [("/dev/full", 2, "no space left"), ("| true", 0, "")])
+def test_help_that_nobody_takes(target, code, told, program):
+    line = f"{program} --help {target}" if target.startswith("|") else f"{program} --help > {target}"
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {line}"], capture_output=True, text=True)
+    assert done.returncode == code
+    assert told in done.stderr.lower()

@@ -56,6 +56,7 @@ def test_stale_page_is_found_and_written_again(tmp_path: Path, monkeypatch: pyte
     page = tmp_path / "README.md"
     page.write_text(stale)
     monkeypatch.setattr(generate, "PAGES", (page,))
+    monkeypatch.setattr(generate, "HELP", tmp_path / "help")
     monkeypatch.setattr(sys, "argv", ["generate.py", "--check"])
     assert generate.main() == 1
     assert page.read_text() == stale

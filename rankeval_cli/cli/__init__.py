@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # How Typer's checker begins and ends what it has to say: "Value error, 'x' is not one of ..", "Input should be a valid
 # integer, unable to parse string as an integer".
-_PARSER_WORDS = re.compile(r"(?<=: )(?:Value error, |Input (?=should))|, unable to parse .*")
+_PARSER_WORDS = r"(?<=: )(?:Value error, |Input (?=should))|, unable to parse .*"
 
 
 def main() -> NoReturn:
@@ -62,12 +62,17 @@ def run(words: Sequence[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
+    from rankeval_cli.cli.ahead import help_of, show
+
+    completing = "_RANKEVAL_COMPLETE" in os.environ
+    if not completing and (text := help_of(words)) is not None:
+        show(text)
+        return ExitCode.OK
     from typer.exceptions import TyperException
 
     from rankeval_cli.cli.app import app
     from rankeval_cli.cli.words import spread
 
-    completing = "_RANKEVAL_COMPLETE" in os.environ
     try:
         code = app()(args=words if completing else spread(words), prog_name="rankeval", standalone_mode=False)
     except RankevalError as error:
@@ -76,7 +81,7 @@ def _run(words: list[str]) -> int:
 
         raise blamed(error, words, try_out) from None
     except TyperException as error:
-        message = _PARSER_WORDS.sub("", error.format_message()).rstrip(".")
+        message = re.sub(_PARSER_WORDS, "", error.format_message()).rstrip(".")
         raise UsageError(message[:1].lower() + message[1:], hint="rankeval --help shows every option") from None
     if code == ExitCode.INTERRUPTED:  # Typer makes an exit of it
         return _interrupted()
