@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 HELP = Path(FOLDER)
-PAGES = (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("ci", "presets", "statistics", "trec_eval")))
+PAGES = (
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("ci", "gates", "presets", "statistics", "trec_eval")),
+)
 COLUMNS = 100
 PROSE = 120  # columns
 TOOLS = ("jq",)  # what an example needs besides a POSIX shell
@@ -292,6 +295,21 @@ def corrections_table() -> str:
     return table(("correction", "also", "what", "when", "source"), rows)
 
 
+def gate_grammar() -> str:
+    """The grammar of gates, as their parser states it."""
+    from rankeval_cli.gates import grammar
+
+    lines = [line for line in str(grammar.__doc__).splitlines() if line.startswith("    ")]
+    return f"```text\n{textwrap.dedent(chr(10).join(lines))}\n```"
+
+
+def gate_rules_table() -> str:
+    """One row a rule of gates."""
+    from rankeval_cli.gates.expressions import RULES
+
+    return table(("rule", "what it does"), [(code(rule.example), rule.sentence) for rule in RULES])
+
+
 def trec_eval_table() -> str:
     """One row a name of trec_eval, in the order in which its lines are printed."""
     from rankeval_cli.trec_eval.manual import title
@@ -357,6 +375,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "exit-codes": exit_codes_table,
     "tests": tests_table,
     "corrections": corrections_table,
+    "gate-grammar": gate_grammar,
+    "gate-rules": gate_rules_table,
     "trec-eval-options": trec_eval_options,
     "trec-eval-measures": trec_eval_table,
 }

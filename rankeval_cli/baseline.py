@@ -89,7 +89,7 @@ def open_baseline(source: Any, runs: Sequence[Any]) -> Baseline | None:
         return Baseline("baseline", _written(source, "baseline", None))
     if not isinstance(source, (str, PurePath)):
         return Baseline("baseline", source=source)
-    path, run = _path_and_run(str(source))
+    path, run = path_and_run(str(source))
     opened = open_input(path)
     if _IS_REPORT.match(opened.head()):
         return Baseline(str(source), _written(_document(opened), str(source), run))
@@ -109,7 +109,7 @@ def _is_file(source: Any) -> bool:
     return isinstance(source, (str, PurePath)) and os.path.isfile(source)
 
 
-def _path_and_run(text: str) -> tuple[str, str | None]:
+def path_and_run(text: str) -> tuple[str, str | None]:
     """Path and name of `FILE:RUN`, of which FILE exists; both may hold colons."""
     for match in re.finditer(":", text) if not os.path.exists(text) else ():
         if os.path.isfile(text[: match.start()]):

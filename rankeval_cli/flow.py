@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from rankeval_cli.comparing import Comparing
     from rankeval_cli.coverage import Facts
     from rankeval_cli.gates import AnyGate
+    from rankeval_cli.groups import Groups
     from rankeval_cli.readers.format import Progress, Table
+    from rankeval_cli.readers.groups import Only
 
 DEFAULT_CUTOFF = 10  # where ties and judged documents are counted when no measure has a cutoff
 ShowProgress = Callable[[str, int | None], AbstractContextManager["Progress"]]
@@ -78,6 +80,8 @@ class Request:
     compare : how the runs are compared with each other; None when they are not
     baseline : what gates compare with: a run as in `runs`, or a report (path, `Report` or document); None for nothing
     significance : how the rules among the gates test
+    queries : the only ones that count, as `read_queries` takes them; None for all
+    groups : what groups queries, as `load_groups` takes it; None for no groups
     engine : what reads and scores; None for this process
     """
 
@@ -94,6 +98,8 @@ class Request:
     compare: Comparing | None = None
     baseline: Any = None
     significance: Significance = field(default_factory=Significance)
+    queries: Any = None
+    groups: Any = None
     engine: Engine | None = None
 
 
@@ -117,8 +123,9 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     names, sources = names_of(request.runs), list(request.runs)
     if baseline is not None and baseline.source is not None:
         names, sources = [*names, baseline.name], [*sources, baseline.source]
+    judged, only = opened(request.qrels) if engine is None else request.qrels, _only(request)
     open_tables = open_all if engine is None else engine.open_all
-    tables, qrels = open_tables(sources, request.qrels, names, request.run_options, request.qrels_options)
+    tables, qrels = open_tables(sources, judged, names, request.run_options, request.qrels_options)
     plan, weights = plan_for(request, tables), weights_of(_weights_source(request))
     rules = plan.rules
     if rules.ignore_label is not None:
@@ -126,14 +133,15 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
     with show(qrels.path, qrels.size_bytes) as progress:
         name = PurePath(qrels.path).name
         judgments = (
-            load_judgments(qrels, rules, name, progress)
+            load_judgments(qrels, rules, name, progress, only)
             if engine is None
             else engine.load_judgments(qrels, rules, name)
         )
+    groups = _groups(request, judged, "qrels", request.qrels_options)
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
     written = _written_baseline(request, baseline, judgments, plan)
     runs, warnings = [], list(judgments.warnings)
-    for name, table in zip(names, tables, strict=True):
+    for name, table in zip(names, _restricted(tables, only), strict=True):
         with show(name, table.size_bytes) as progress:
             if engine is None:
                 facts, every = _score_run(table, judgments, plan, exclude, progress)
@@ -144,7 +152,7 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
         runs.append(run)
         warnings += noticed
     check_columns(request.run_options, request.qrels_options)
-    report = _report(request, rules, judgments, _apart(baseline, runs, written), warnings)
+    report = _report(request, rules, judgments, _apart(baseline, runs, written), (only, groups), warnings)
     if request.compare is None:
         return report
     from rankeval_cli.comparing import compared
@@ -155,10 +163,13 @@ def evaluate(request: Request, show_progress: ShowProgress | None = None) -> Rep
 def _check(request: Request) -> None:
     """Raise UsageError for measures, gates and comparisons that cannot be had."""
     check_ties(_with_gates(request.metrics, request.gates), request.rules)
+    if request.engine is not None and request.queries is not None:
+        what = "--queries is for evaluations in this process"
+        raise UsageError(what, hint="leave --engine out, or group the queries instead: --groups FILE")
     if request.gates or request.significance != Significance():
         from rankeval_cli.gates import check_gates
 
-        check_gates(request.gates, request.baseline is not None, request.significance)
+        check_gates(request.gates, request.baseline is not None, request.significance, request.groups is not None)
     if request.compare is not None:
         from rankeval_cli.comparing import check_comparing
 
@@ -177,28 +188,28 @@ def _evaluate_labelled(request: Request, baseline: Baseline | None, show: ShowPr
     """As `evaluate`, for one table that is run and judgments; so is a baseline that is no report."""
     if len(request.runs) > 1:
         raise UsageError("several runs without judgments", hint="score one labelled table at a time")
-    plan, rules, judgments, run, warnings = _labelled_run(
-        request, opened(request.runs[0]), names_of(request.runs)[0], show
-    )
+    source, name, only = opened(request.runs[0]), names_of(request.runs)[0], _only(request)
+    plan, rules, judgments, run, warnings = _labelled_run(request, source, name, show, only)
+    groups = _groups(request, source, name, request.run_options)
     written, runs = _written_baseline(request, baseline, judgments, plan), [run]
     if baseline is not None and baseline.source is not None:
         from rankeval_cli.baseline import check_same
 
-        _, others, same, run, noticed = _labelled_run(request, baseline.source, baseline.name, show)
+        _, others, same, run, noticed = _labelled_run(request, baseline.source, baseline.name, show, only)
         check_same(baseline.name, others, rules, same, judgments)
         runs, warnings = [*runs, run], [*warnings, *noticed]
     check_columns(request.run_options, request.qrels_options)
-    return _report(request, rules, judgments, _apart(baseline, runs, written), warnings)
+    return _report(request, rules, judgments, _apart(baseline, runs, written), (only, groups), warnings)
 
 
 def _labelled_run(
-    request: Request, source: Any, name: str, show: ShowProgress
+    request: Request, source: Any, name: str, show: ShowProgress, only: Only | None
 ) -> tuple[Plan, Rules, Judgments, RunReport, list[str]]:
     """A labelled table scored: the plan and the rules that it led to, its judgments, its report and warnings."""
     table = _labelled_table(request, source, name, plan_for(request, []).rules)
     plan = plan_for(request, [table])
     with show(table.path, table.size_bytes) as progress:
-        judgments, facts, every = _score_labelled(request, table, name, plan, progress)
+        judgments, facts, every = _score_labelled(request, table, name, plan, progress, only)
     rules = plan.rules
     if _weights_source(request) is None and every[0].weights is not None and every[0].shares is None:
         rules = replace(rules, weights="list_weight")
@@ -231,13 +242,14 @@ def _labelled_table(request: Request, source: Any, name: str, rules: Rules) -> T
 
 
 def _score_labelled(
-    request: Request, table: Table, name: str, plan: Plan, progress: Progress
+    request: Request, table: Table, name: str, plan: Plan, progress: Progress, only: Only | None = None
 ) -> tuple[Judgments, Facts, list[Scores]]:
     """The judgments that a labelled table holds, what was noticed in it, and the scores of every part of the plan."""
     from rankeval_cli.labelled import LabelledAligner, finished, labels_of
 
     weights, rules, metrics = weights_of(_weights_source(request)), plan.rules, plan.metrics
     labels = labels_of(table, name, rules, any(metric.measure.needs_highest(metric) for metric in metrics))
+    (table,) = _restricted([table], only)  # the highest grade is that of all queries
     exclude = None if rules.exclude is None else read_pairs(rules.exclude)
     make = partial(LabelledAligner, table, labels, rules, cutoff_of(metrics), exclude, plan.orderings)
     check = partial(_check_labelled, table)
@@ -305,30 +317,82 @@ def _apart(baseline: Baseline | None, scored: Sequence[RunReport], written: RunR
     return apart(baseline, scored, written)
 
 
-def _report(request: Request, rules: Rules, judgments: Judgments, parts: Parts, warnings: Sequence[str]) -> Report:
-    """The report, with the verdicts on every run but the baseline."""
+def _only(request: Request) -> Only | None:
+    """The queries that count; None for all."""
+    if request.queries is None:
+        return None
+    from rankeval_cli.readers.groups import load_only
+
+    return load_only(request.queries)
+
+
+def _restricted(tables: Sequence[Table], only: Only | None) -> Sequence[Table]:
+    """The tables without the rows of other queries."""
+    if only is None:
+        return tables
+    from rankeval_cli.readers.groups import Restricted
+
+    return [Restricted(table, only) for table in tables]
+
+
+def _groups(request: Request, judged: Any, name: str, options: ReadOptions) -> Groups | None:
+    """The groups that are asked for, among them those of the gates.
+
+    judged : judgments or labelled table, opened; name : what messages call an object
+    """
+    if request.groups is None:
+        return None
+    from rankeval_cli.groups import load_groups
+
+    groups = load_groups(request.groups, judged, options, name)
+    if request.gates:
+        from rankeval_cli.gates import check_groups
+
+        check_groups(request.gates, groups)
+    return groups
+
+
+def _report(
+    request: Request,
+    rules: Rules,
+    judgments: Judgments,
+    parts: Parts,
+    chosen: tuple[Only | None, Groups | None],
+    warnings: Sequence[str],
+) -> Report:
+    """The report, with the verdicts on every run but the baseline. chosen : the queries that count, and their groups"""
     runs, judged, baseline = parts
-    return Report(
+    only, groups = chosen
+    report = Report(
         version=rankeval_cli.__version__,
         rules=rules,
         qrels=judgments.source,
         digest=judgments.digest,
         judged_queries=len(judgments.queries),
         runs=tuple(_only_asked(run, request.metrics) for run in runs),
-        gates=_verdicts(request, rules, judged, baseline),
+        gates=_verdicts(request, rules, judged, baseline, groups),
         warnings=(*_spelling_warnings(request), *warnings),
         baseline=None if baseline is None else _only_asked(baseline, request.metrics),
     )
+    if only is None and groups is None:
+        return report
+    from rankeval_cli.groups import with_chosen
+
+    return with_chosen(report, only, groups, judgments)
 
 
 def _verdicts(
-    request: Request, rules: Rules, judged: Sequence[RunReport], baseline: RunReport | None
+    request: Request,
+    rules: Rules,
+    judged: Sequence[RunReport],
+    baseline: RunReport | None,
+    groups: Groups | None,
 ) -> tuple[Verdict, ...]:
     if not request.gates:
         return ()
     from rankeval_cli.gates import Sides, decide_all
 
-    return decide_all(request.gates, [Sides(run, rules, baseline) for run in judged], request.significance)
+    return decide_all(request.gates, [Sides(run, rules, baseline, groups) for run in judged], request.significance)
 
 
 def _with_gates(metrics: tuple[Metric, ...], gates: Iterable[AnyGate]) -> tuple[Metric, ...]:

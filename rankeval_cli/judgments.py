@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError, several
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankeval_cli.readers.format import Progress, Table
+    from rankeval_cli.readers.groups import Only
 
 # Seeds of the id hashes; a pair's key is hash(query, 1) ^ hash(document, 0). Keys are a prefilter, never an identity:
 # rows whose keys agree are compared as strings.
@@ -45,9 +46,12 @@ def pair_keys(query: pl.Series, doc: pl.Series) -> pl.Series:
     return query.hash(QUERY_SEED) ^ doc.hash(DOC_SEED)
 
 
-def load_judgments(table: Table, rules: Rules, name: str, progress: Progress | None = None) -> Judgments:
+def load_judgments(
+    table: Table, rules: Rules, name: str, progress: Progress | None = None, only: Only | None = None
+) -> Judgments:
     """Read a qrels table whole.
 
+    only : the queries whose judgments count
     Raises InputError when there is no judgment, a grade is negative under `--negative error`, or a pair has two
     different grades (under `--qrels-duplicates error`).
     """
@@ -60,9 +64,27 @@ def load_judgments(table: Table, rules: Rules, name: str, progress: Progress | N
     frame, repeats = as_used(frame, table, rules)
     if frame.height == 0:
         raise all_negative(table.path)
-    source = Source(name, table.path, table.format, sum(part.height for part in frames))
+    num_rows, highest = sum(part.height for part in frames), None
+    if only is not None:
+        highest = max(0.0, float(str(frame["grade"].max())))
+        frame = _restricted(frame, only, table.path)
+        num_rows = frame.height
+    source = Source(name, table.path, table.format, num_rows)
     warnings = [*table.warnings, *([repeats.text(rules)] if repeats.rows else [])]
-    return indexed(frame, source, digest_of(frame), tuple(f"{table.path}: {warning}" for warning in warnings))
+    told = tuple(f"{table.path}: {warning}" for warning in warnings)
+    return replace(indexed(frame, source, digest_of(frame), told), highest=highest)
+
+
+def _restricted(frame: pl.DataFrame, only: Only, path: str) -> pl.DataFrame:
+    """The judgments of some queries."""
+    import polars as pl
+
+    from rankeval_cli.readers.groups import none_of_the_queries
+
+    kept = frame.filter(pl.col("query").is_in(only.queries))
+    if not kept.height:
+        raise none_of_the_queries(path, only.name)
+    return kept
 
 
 def as_used(frame: pl.DataFrame, table: Table, rules: Rules) -> tuple[pl.DataFrame, Repeats]:

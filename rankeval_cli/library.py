@@ -30,6 +30,8 @@ def evaluate(
     baseline: Any = None,
     alpha: float = 0.05,
     gate_correction: str = "none",
+    queries: Any = None,
+    groups: Any = None,
     **rules: Any,
 ) -> Report:
     """Score one run, or a list of runs, against judgments, as the program does.
@@ -44,6 +46,8 @@ def evaluate(
     baseline : what gates compare with: another run, or a report (a path, or the `Report` itself)
     alpha, gate_correction : level of the tests behind rules such as `"no-regression(mrr@10)"`, and the correction for
         their number
+    queries : the only queries that count: their ids, or a path
+    groups : adds `RunReport.groups`: a dict `{query: group}`, a path, a table, or the name of a column of the judgments
     tie_report : say in `RunReport.ties` how far each value depends on the order of tied documents
     rules : fields of `Rules`, such as `ties="random", seed=1, relevance_level=2`, or `preset="ranx"` for the rules of
         another system
@@ -58,8 +62,8 @@ def evaluate(
 
     runs = list(run) if qrels is not None and _are_runs(run) else [run]
     request = request_for(runs, qrels, measures, gates, columns, run_format, qrels_format, weights, rules)
-    significance = Significance(alpha, gate_correction)
-    return flow_evaluate(replace(request, tie_report=tie_report, baseline=baseline, significance=significance))
+    request = replace(request, baseline=baseline, significance=Significance(alpha, gate_correction))
+    return flow_evaluate(replace(request, tie_report=tie_report, queries=queries, groups=groups))
 
 
 def compare(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Metric
 
 SCHEMA_VERSION = 1
+MACRO = "macro"  # what stands among groups for the mean of their means
 DEFAULT_MEASURES = ("ndcg@10", "mrr@10", "map", "recall@100", "p@10")
 _SLAB = 10_000  # queries
 MAX_RESAMPLES = 10_000_000  # 80 MB a measure; the noise of the ends is long below the fourth decimal
@@ -188,6 +189,7 @@ class Judgments:
         one row a judged pair, sorted by query index
     ideal_offsets, ideal : int64 (Q+1,), float64 (M,); judged grades >= 0 of each query, descending
     digest : `sha256:...` of the judgments as used
+    highest : the highest grade of all judgments, where these are those of some queries alone; None else
     """
 
     source: Source
@@ -197,10 +199,13 @@ class Judgments:
     ideal: NDArray[np.float64]
     digest: str
     warnings: tuple[str, ...] = ()
+    highest: float | None = None
 
     @property
     def max_grade(self) -> float:
         """The highest grade in the whole qrels; 0.0 when no grade is positive."""
+        if self.highest is not None:
+            return self.highest
         return float(self.ideal.max()) if len(self.ideal) else 0.0
 
 
@@ -469,11 +474,38 @@ class Anova:
 
 
 @dataclass(frozen=True)
+class GroupReport:
+    """The results of one group of queries, or, under the name MACRO, the means of the groups' means.
+
+    queries : those that are in it and are scored
+    results : one entry a measure, as in `RunReport`
+    """
+
+    name: str
+    queries: int
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True)
+class Subset:
+    """The queries that an evaluation is about, where these are not all judged ones.
+
+    name : the list of their ids
+    asked, judged : how many it names, and how many of them are judged
+    """
+
+    name: str
+    asked: int
+    judged: int
+
+
+@dataclass(frozen=True)
 class RunReport:
     """Everything about one run.
 
     results : one entry a measure, in the order asked for
     ties : the same for the tie report; () when it was not asked for
+    groups : the groups in ascending byte order of their names, MACRO last; () when none were asked for
     """
 
     source: Source
@@ -481,6 +513,7 @@ class RunReport:
     results: tuple[Result, ...]
     scores: Scores
     ties: tuple[TieResult, ...] = ()
+    groups: tuple[GroupReport, ...] = ()
 
     @property
     def name(self) -> str:
@@ -495,6 +528,8 @@ class Report:
     comparisons : by measure, then by pair of runs
     config : path of the file that options were taken from; None where there was none
     baseline : what gates compare with, scored here or written earlier; no gate applies to it
+    subset : the queries that all of this is about; None for all judged ones
+    groups : the file or column that groups the queries; None where nothing does
     anova : one entry a measure where more than two runs are compared
     """
 
@@ -510,6 +545,8 @@ class Report:
     config: str | None = None
     anova: tuple[Anova, ...] = ()
     baseline: RunReport | None = None
+    subset: Subset | None = None
+    groups: str | None = None
 
     def __repr__(self) -> str:
         """A line a run with its means and one a comparison, for notebooks; fields hold the values of every query."""
@@ -554,6 +591,8 @@ class Report:
             "schema_version": SCHEMA_VERSION,
             "rankeval": self.version,
             "config": self.config,
+            "subset": None if self.subset is None else asdict(self.subset),
+            "groups": self.groups,
             "rules": self.rules.to_dict(),
             "qrels": {**qrels, "queries": self.judged_queries, "digest": self.digest},
             "runs": [_run_dict(run, per_query) for run in self.runs],
@@ -570,6 +609,10 @@ def _baseline_dict(run: RunReport) -> dict[str, Any]:
     return {"name": run.name, "path": run.source.path, "format": run.source.format, "measures": measures}
 
 
+def _group_dict(group: GroupReport) -> dict[str, Any]:
+    return {"queries": group.queries, "measures": {result.measure: result.to_dict() for result in group.results}}
+
+
 def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
     source = run.source
     entry: dict[str, Any] = {"name": run.name, "path": source.path, "tag": source.tag, "format": source.format}
@@ -577,6 +620,8 @@ def _run_dict(run: RunReport, per_query: bool) -> dict[str, Any]:
     entry["measures"] = {result.measure: result.to_dict() for result in run.results}
     if run.ties:
         entry["ties"] = {result.measure: result.to_dict() for result in run.ties}
+    if run.groups:
+        entry["groups"] = {group.name: _group_dict(group) for group in run.groups}
     if per_query:
         entry["per_query"] = {
             query: {name: None if value != value else value for name, value in values.items()}

@@ -32,6 +32,7 @@ PLACES = {
     "sorting": 3,
     "arrays": 3,
     "coverage": 3,
+    "groups": 4,
     "preferences": 3,
     "rows": 4,
     "align": 5,

@@ -164,7 +164,7 @@ def _value(key: Key, written: str, value: Any, path: str) -> Any:
         near = did_you_mean(value, key.choices) if isinstance(value, str) else None
         hint = f"give {key.expected}"
         raise UsageError(f"`{written}` is `{_shown(value)}`", path, f"{near} ({hint})" if near else hint) from None
-    if not key.is_path:
+    if not key.is_path or (key.may_be_name and not os.path.exists(beside(path, found))):
         return found
     return [beside(path, part) for part in found] if key.is_list else beside(path, found)
 

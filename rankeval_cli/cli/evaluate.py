@@ -15,6 +15,7 @@ from rankeval_cli.cli.options import (
     IntervalOptions,
     MeasureOptions,
     OutputOptions,
+    QueryOptions,
     RuleOptions,
 )
 from rankeval_cli.cli.takes import filled, takes
@@ -39,13 +40,15 @@ class Target:
     per_query: bool
 
 
-@takes(MeasureOptions, RuleOptions, FileOptions, IntervalOptions, OutputOptions, GateOptions, ConfigOptions)
+@takes(MeasureOptions, RuleOptions, FileOptions, QueryOptions, IntervalOptions, OutputOptions, GateOptions,
+       ConfigOptions)  # fmt: skip
 def evaluate(
     paths: list[str],
     given: frozenset[str],
     measures: MeasureOptions,
     rules: RuleOptions,
     files: FileOptions,
+    queries: QueryOptions,
     intervals: IntervalOptions,
     output: OutputOptions,
     gates: GateOptions,
@@ -57,7 +60,7 @@ def evaluate(
     """
     reporter, targets = reporters_of(output)
     request = request_of(paths, given, measures, rules, files, intervals, gates)
-    request = replace(request, tie_report=output.tie_report)
+    request = replace(request, tie_report=output.tie_report, **asdict(queries))
     return carry_out(request, reporter, targets, output, gates.strict, config.config)
 
 
@@ -73,7 +76,12 @@ def carry_out(
 
     config : path of the configuration that is in use
     """
-    inputs = [*request.runs, request.qrels, request.rules.exclude, request.rules.weights, request.baseline]
+    rules, baseline = request.rules, request.baseline
+    if baseline is not None:
+        from rankeval_cli.baseline import path_and_run
+
+        baseline = path_and_run(baseline)[0]
+    inputs = [*request.runs, request.qrels, rules.exclude, rules.weights, baseline, request.queries, request.groups]
     check_targets((target.path for target in targets), inputs)
     keep_interrupts()
     report = replace(_evaluated(request, output), config=config)
@@ -96,7 +104,8 @@ def try_out(values: Mapping[str, Any]) -> None:
         filled(IntervalOptions, values),
         filled(GateOptions, values),
     )
-    check_gates(request.gates, request.baseline is not None, request.significance)
+    has_groups = filled(QueryOptions, values).groups is not None
+    check_gates(request.gates, request.baseline is not None, request.significance, has_groups)
 
 
 def reporters_of(output: OutputOptions) -> tuple[Reporter, list[Target]]:

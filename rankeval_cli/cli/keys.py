@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from rankeval_cli.cli.options import ConfigOptions
 from rankeval_cli.cli.takes import declared_records
 
-PATHS = ("FILE", "PATH")  # metavars of options that name files
+PATH_OR_NAME = "FILE|COLUMN"  # metavar of an option that names a file, or else something in one
+PATHS = ("FILE", "PATH", PATH_OR_NAME)  # metavars of options that name files
 ONLY_WORDS = (
     *(option.name for option in fields(ConfigOptions)),
     "debug",
@@ -47,6 +48,11 @@ class Key:
     def is_path(self) -> bool:
         """Whether the value names a file."""
         return self.metavar in PATHS
+
+    @property
+    def may_be_name(self) -> bool:
+        """Whether a value that is no file is something else."""
+        return self.metavar == PATH_OR_NAME
 
     @property
     def is_pairs(self) -> bool:

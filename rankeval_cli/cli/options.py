@@ -171,6 +171,23 @@ class FileOptions:
 
 
 @dataclass(frozen=True)
+class QueryOptions:
+    """Which queries count, and how they are grouped."""
+
+    queries: Annotated[
+        str | None,
+        Option(metavar="FILE", rich_help_panel=FILES,
+               help="Only these queries count: an id a line, or a table with a column of queries."),
+    ] = None  # fmt: skip
+    groups: Annotated[
+        str | None,
+        Option(metavar="FILE|COLUMN", rich_help_panel=FILES,
+               help="Add means by group, and for gates `M[group]`: two columns, query and group, or the name of a "
+               "column of the judgments or of a labelled table."),
+    ] = None  # fmt: skip
+
+
+@dataclass(frozen=True)
 class IntervalOptions:
     """Confidence intervals."""
 

@@ -7,7 +7,7 @@ evaluated fails.
 from rankeval_cli.gates.decision import decide, exit_code
 from rankeval_cli.gates.expressions import AnyGate, Gate, Rule
 from rankeval_cli.gates.grammar import parse_fail_under, parse_gate
-from rankeval_cli.gates.rules import check_gates, decide_all
+from rankeval_cli.gates.rules import check_gates, check_groups, decide_all
 from rankeval_cli.gates.sides import Sides
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Rule",
     "Sides",
     "check_gates",
+    "check_groups",
     "decide",
     "decide_all",
     "exit_code",

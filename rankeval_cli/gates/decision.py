@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Literal
 from rankeval_cli.errors import ExitCode
 from rankeval_cli.gates.expressions import Amount, Difference, Fact, Gate, Op, Share, Subject, Value
 from rankeval_cli.gates.sides import NO_BASELINE_VALUE, UNDEFINED_QUERY, Sides, is_undefined, paired, place_of, unpaired
+from rankeval_cli.groups import has_mean, macro_mean
 from rankeval_cli.inference import aggregate, interval
 from rankeval_cli.inference.differences import Procedure, sample_of
+from rankeval_cli.inference.intervals import NO_VALUE
 from rankeval_cli.inference.paired import compare
 from rankeval_cli.inference.statistic import defined, reduce_values, weights_of_defined
-from rankeval_cli.model import Rules, RunReport, Verdict
+from rankeval_cli.model import MACRO, Rules, RunReport, Verdict
 
 if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Metric
@@ -39,6 +41,8 @@ def decide(gate: Gate, sides: Sides) -> Verdict:
     without a value fails, with the reason, and so does a bound that the baseline has no value for. The ends of an
     interval are those of the results; under `--ci none` they are those of `--ci auto`.
     """
+    if gate.group is not None and gate.group != MACRO:
+        sides = sides.within(gate.group)
     bound, missing = _bound(gate, sides)
     found = _find(gate.subject, gate.is_percent, sides)
     reason = found.reason or missing
@@ -104,12 +108,14 @@ def _find(subject: Subject, is_percent: bool, sides: Sides) -> _Found:
         return _fact(subject, is_percent, sides.run)
     if isinstance(subject, Difference):
         return _difference(subject, sides)
+    if isinstance(subject, Value) and subject.group == MACRO:
+        return _macro(subject, sides)
     scores = sides.run.scores
     place = place_of(subject.metric, scores)
     values, weights = scores.values[place], scores.weights_of(place)
     left = defined(values, weights)
     if not len(left):
-        return _Found(None, 0, "no query has a value")
+        return _Found(None, 0, NO_VALUE)
     if is_undefined(scores, place):
         return _Found(None, len(left), UNDEFINED_QUERY)
     if isinstance(subject, Share):
@@ -122,6 +128,17 @@ def _find(subject: Subject, is_percent: bool, sides: Sides) -> _Found:
     else:
         value = reduce_values(left, subject.stat, weights_of_defined(values, weights))
     return _found(value, len(left))
+
+
+def _macro(subject: Value, sides: Sides) -> _Found:
+    """The mean of the groups' values."""
+    assert sides.groups is not None
+    place = place_of(subject.metric, sides.run.scores)
+    parts = [sides.within(group) for group in sides.groups.members]
+    means = [_find(Value(subject.metric), False, part) for part in parts if has_mean(part.run.scores, place)]
+    queries, value = sum(mean.queries for mean in means), macro_mean([mean.value for mean in means])
+    reason = next((mean.reason for mean in means if mean.value is None), NO_VALUE)
+    return _Found(None, queries, reason) if value is None else _found(value, queries)
 
 
 def _found(value: float, queries: int) -> _Found:

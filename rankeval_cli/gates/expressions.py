@@ -20,10 +20,14 @@ FACTS: tuple[FactName, ...] = ("queries", "missing_queries", "unjudged_queries",
 
 @dataclass(frozen=True)
 class Value:
-    """A measure's value as the report shows it (`stat` None), a statistic of its queries, or an end of its interval."""
+    """A measure's value as the report shows it (`stat` None), a statistic of its queries, or an end of its interval.
+
+    group : of queries that it is about, None for all; MACRO for the mean of the groups' values (`stat` is None then)
+    """
 
     metric: Metric
     stat: Stat | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Difference:
 
     metric: Metric
     stat: DiffStat | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,7 @@ class Share:
     metric: Metric
     op: Op
     bound: float
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,11 @@ class Gate:
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics that must be computed for a decision."""
         return () if isinstance(self.subject, Fact) else (self.subject.metric,)
+
+    @property
+    def group(self) -> str | None:
+        """The group of queries that it is about; None for all."""
+        return None if isinstance(self.subject, Fact) else self.subject.group
 
     @property
     def needs_baseline(self) -> bool:
@@ -149,6 +160,7 @@ class Rule:
 
     text : as shown, without `warn:`
     margin : 0 or more; a share is one of the baseline's mean
+    group : of queries that it is about, None for all
     warn : a failure is only told
     """
 
@@ -157,6 +169,7 @@ class Rule:
     metric: Metric
     margin: Amount
     warn: bool = False
+    group: str | None = None
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

@@ -5,6 +5,7 @@
     subject    = measure | stat "(" measure ")" | diff | ( min | max | ci_low | ci_high ) "(" diff ")"
                | share "(" measure op number ")" | fact
     diff       = diff "(" measure ")"
+    measure    = NAME [ "[" group "]" ]
     stat       = mean | median | min | max | ci_low | ci_high
     fact       = queries | missing_queries | unjudged_queries | undefined
     op         = >= | > | <= | < | ==
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING
 from rankeval_cli.errors import UsageError
 from rankeval_cli.gates.expressions import RULES, Amount, AnyGate, Difference, Gate, Rule, RuleKind, Value
 from rankeval_cli.gates.scanning import EXAMPLE, FLIPPED, NUMBER, call, comparison, is_compared, last_comma, number_of
-from rankeval_cli.gates.subjects import Reader, mean_metric, metric_of, read_plainly, subject_of
+from rankeval_cli.gates.subjects import Reader, Target, mean_target, read_plainly, subject_of, target_of
 
 if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Metric
@@ -104,29 +105,30 @@ def _rule(text: str, kind: RuleKind, warn: bool, read: Reader) -> Rule:
     inside = call(text)[1]
     if not inside:
         raise UsageError(f"`{kind.name}` has no measure", hint=f"write it as in '{kind.example}'")
-    metric, margin = _arguments(inside, kind, read)
+    target, margin = _arguments(inside, kind, read)
+    metric = target.metric
     if kind.needs_margin and margin is None:
         hint = f"say how much worse is allowed: '{kind.name}({inside}, 1%)'"
         raise UsageError(f"`{kind.name}` needs a margin", hint=hint)
     if metric.measure.direction == "none":
         hint = f"write '{metric.written} == baseline', or choose another measure"
         raise UsageError(f"neither more nor less is better for `{metric.written}`", hint=hint)
-    return Rule(text, kind, metric, _margin(margin, metric, kind), warn)
+    return Rule(text, kind, metric, _margin(margin, metric, kind), warn, target.group)
 
 
-def _arguments(inside: str, kind: RuleKind, read: Reader) -> tuple[Metric, str | None]:
+def _arguments(inside: str, kind: RuleKind, read: Reader) -> tuple[Target, str | None]:
     """Measure and margin. What stands behind the last comma is the margin, unless it is part of the measure."""
     comma = last_comma(inside)
     left, right = inside[:comma].strip(), inside[comma + 1 :].strip()
     is_whole = comma < 0 or is_compared(inside)
     if not is_whole and not (NUMBER.fullmatch(right) and _is_one_measure(left, read)):
         is_whole = _is_one_measure(inside, read)  # `utility.1,-1,0,0`, `ndcg:gain=exp,base=2`
-    return (mean_metric(inside, read, kind.name), None) if is_whole else (mean_metric(left, read, kind.name), right)
+    return (mean_target(inside, read, kind.name), None) if is_whole else (mean_target(left, read, kind.name), right)
 
 
 def _is_one_measure(text: str, read: Reader) -> bool:
     try:
-        metric_of(text, read)
+        target_of(text, read)
     except UsageError:
         return False
     return True

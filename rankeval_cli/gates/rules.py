@@ -13,6 +13,7 @@ from rankeval_cli.errors import UsageError
 from rankeval_cli.gates.decision import NO_PAIR, decide, distance_of, holds
 from rankeval_cli.gates.expressions import AnyGate, Gate, Rule
 from rankeval_cli.gates.sides import Sides, paired, unpaired
+from rankeval_cli.groups import Groups, check_group
 from rankeval_cli.inference.differences import INFINITE, Sample, obstacle, sample_of
 from rankeval_cli.inference.families import adjust, find_correction
 from rankeval_cli.inference.margins import drop_p, least_p, lower_bound, noticeable_drop
@@ -46,13 +47,27 @@ class Finding:
         return self.rule.kind.sign * self.margin + 0.0
 
 
-def check_gates(gates: Iterable[AnyGate], has_baseline: bool, significance: Significance) -> None:
-    """Raise UsageError naming a gate that needs a baseline where there is none, and a correction that there is not."""
+def check_gates(
+    gates: Iterable[AnyGate], has_baseline: bool, significance: Significance, has_groups: bool = False
+) -> None:
+    """Raise UsageError for a correction that there is not, and naming a gate that needs a baseline, or groups, where
+    there are none.
+    """
     find_correction(significance.correction)
     for gate in gates:
         if gate.needs_baseline and not has_baseline:
             hint = "add --baseline FILE: a run, or a report written with `-o base.json -q`"
             raise UsageError("it compares with a baseline, and there is none", f"gate `{gate.text}`", hint)
+        if gate.group is not None and not has_groups:
+            hint = "add --groups FILE: a query and its group on each line; or the name of a column"
+            raise UsageError(f"`[{gate.group}]` is a group of queries, and there is none", f"gate `{gate.text}`", hint)
+
+
+def check_groups(gates: Iterable[AnyGate], groups: Groups) -> None:
+    """Raise UsageError naming a gate about a group that there is not."""
+    for gate in gates:
+        if gate.group is not None:
+            check_group(gate.group, groups, f"gate `{gate.text}`")
 
 
 def decide_all(gates: Sequence[AnyGate], every: Sequence[Sides], significance: Significance) -> tuple[Verdict, ...]:
@@ -70,6 +85,8 @@ def examine(rule: Rule, sides: Sides) -> Finding:
 
     A margin that is a share is one of the baseline's mean over these queries.
     """
+    if rule.group is not None:
+        sides = sides.within(rule.group)
     a, b, weights = paired(rule.metric, sides)
     is_higher = rule.metric.measure.direction == "higher"
     unit = 1.0 if is_higher else -1.0

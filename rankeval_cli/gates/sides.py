@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rankeval_cli.groups import Groups, only
 from rankeval_cli.inference.statistic import defined, num_counted
 from rankeval_cli.model import Rules, RunReport, Scores
 
@@ -27,11 +29,24 @@ class Sides:
     run, baseline : reports whose scores hold the metrics of every gate; of the baseline, those that compare with it.
         Queries may differ where one leaves out what it misses
     rules : in force for both
+    groups : of queries, None where there are none
     """
 
     run: RunReport
     rules: Rules
     baseline: RunReport | None = None
+    groups: Groups | None = None
+
+    def within(self, group: str) -> Sides:
+        """The same for the queries of one group."""
+        assert self.groups is not None
+        queries = self.groups.members[group]
+        return replace(self, run=_of(queries, self.run), baseline=self.baseline and _of(queries, self.baseline))
+
+
+def _of(queries: Collection[str], run: RunReport) -> RunReport:
+    """Some queries of a run; no results, which are those of all."""
+    return replace(run, scores=only(run.scores, queries), results=())
 
 
 def place_of(metric: Metric, scores: Scores) -> int:

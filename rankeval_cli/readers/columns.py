@@ -18,19 +18,25 @@ WORDS = {
     "mask": "the mask",
     "weight": "the weight",
     "list_weight": "the weight of the query",
+    "group": "the group",
 }
 ROLES: dict[Role, tuple[str, ...]] = {
     "run": ("query", "doc", "score", "rank"),
     "qrels": ("query", "doc", "grade"),
-    "labelled": tuple(WORDS),
+    "labelled": tuple(word for word in WORDS if word != "group"),
     "weights": ("query", "weight"),
+    "groups": ("query", "group"),
+    "queries": ("query",),
 }
 NEEDED: dict[Role, tuple[str, ...]] = {  # a run without scores may have ranks, judgments without grades be a list
     "run": ("query", "doc"),
     "qrels": ("query", "doc"),
     "labelled": ("query", "grade"),
     "weights": ("query", "weight"),
+    "groups": ("query", "group"),
+    "queries": ("query",),
 }
+# What the one number is; groups and queries have none.
 VALUES: dict[Role, str] = {"run": "score", "qrels": "grade", "labelled": "score", "weights": "weight"}
 SHOWN_COLUMNS = 30
 
@@ -47,10 +53,11 @@ class MissingColumn(InputError):
 class Columns:
     """The columns of one table by role; None where the table has none.
 
-    doc : None only in labelled tables and weights
+    doc : None only in labelled tables, weights, groups and queries
     value : the score of a run or a labelled table, the grade of judgments, the weight of weights. A run without it is
         ordered by `rank`; judgments without it are a list of relevant documents, each of grade 1
     grade, mask, weight, list_weight : of labelled tables alone
+    group : of groups alone
     unread : the weights of rows where nothing asks for them
     """
 
@@ -62,12 +69,13 @@ class Columns:
     mask: str | None = None
     weight: str | None = None
     list_weight: str | None = None
+    group: str | None = None
     unread: str | None = None
 
     @property
     def used(self) -> list[str]:
         """The names of the columns that are read, each once."""
-        names = (self.query, *self.of_rows, self.list_weight)
+        names = (self.query, *self.of_rows, self.list_weight, self.group)
         return list(dict.fromkeys(name for name in names if name is not None))
 
     @property
@@ -116,9 +124,15 @@ def choose(
     mapped = _mapped(names, role, options, where)
     free = [name for name in names if name not in mapped.values()]
     parts = {part: mapped.get(part) or _only(_candidates(part, role, free), part, where) for part in ROLES[role]}
+    if role == "groups" and parts["group"] is None and len(names) == 2:
+        parts["group"] = next((name for name in names if name != parts["query"]), None)
     for part in NEEDED[role]:
         if parts[part] is None:
             raise _missing(part, names, where)
+    if role not in VALUES:
+        columns = Columns(str(parts["query"]), None, None, group=parts.get("group"))
+        _refuse_repeated(names, columns, where)
+        return columns
     more = {part: parts[part] for part in ("grade", "mask", "list_weight") if role == "labelled"}
     if role == "labelled":
         more["weight" if options.item_weights else "unread"] = parts["weight"]

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from rankeval_cli.readers.problems import Problems
     from rankeval_cli.readers.source import Input
 
-Role = Literal["run", "qrels", "labelled", "weights"]  # labelled: run and judgments in one; weights: of queries
+# labelled: run and judgments in one; weights, groups: of queries; queries: a list of them
+Role = Literal["run", "qrels", "labelled", "weights", "groups", "queries"]
+COLUMN_ROLES: tuple[Role, ...] = ("labelled", "weights", "groups", "queries")  # of any columns, not ids and a number
 Progress = Callable[[int], None]  # called with the number of bytes (as stored) read since the last call
 
 # Column names that are understood without --columns, any case, `-` and `_` alike, plurals for list columns.
@@ -28,6 +30,7 @@ KNOWN_COLUMNS: Mapping[str, tuple[str, ...]] = {
     "mask": ("mask",),
     "weight": ("weight", "sample_weight"),
     "list_weight": ("list_weight", "query_weight"),
+    "group": ("group", "segment", "slice"),
 }
 
 
@@ -72,7 +75,8 @@ class Table(Protocol):
     A frame of a labelled table has query, doc when `has_doc_ids`, score, grade, rank when `has_rank`, and list_weight
     (Float64) where the table weighs queries. A row that a mask or `ignore_label` leaves out has neither score nor
     grade (null); a row with a grade alone is judged and not ranked. A frame of weights has query and weight, which is
-    null where it is no number.
+    null where it is no number; one of groups query and group (String), which is null where a query has none; one of
+    queries has query.
 
     has_doc_ids : whether the documents have ids of their own; if not, the order of rows must not break ties
     """
@@ -103,7 +107,7 @@ class Format:
 
     name : what --run-format and --qrels-format take
     run, qrels, labelled : one line on the layout in that role, for `rankeval formats`; None where it cannot play it.
-        What can hold a labelled table can hold weights
+        What can hold a labelled table can hold weights, groups and queries
     fits : head of an input, role, options -> whether this format reads it in that role
     open : the input -> a Table
     """

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.readers.columns import Columns
+from rankeval_cli.readers.columns import VALUES, Columns
 from rankeval_cli.readers.format import Role
 from rankeval_cli.readers.ids import check_id_type, id_complaint, id_texts, type_name
 from rankeval_cli.readers.values import (
@@ -41,6 +41,8 @@ def check_types(schema: Mapping[str, pl.DataType], columns: Columns, role: Role,
 
     Either no column is a list, or all are but the query's (one row a query).
     """
+    import polars as pl
+
     types = {name: schema[name] for name in columns.used}
     lists = list_columns(types)
     if lists:
@@ -56,6 +58,8 @@ def check_types(schema: Mapping[str, pl.DataType], columns: Columns, role: Role,
         check_value_type(types[columns.list_weight], columns.list_weight, "weights", where)
     if columns.weight is not None:
         check_value_type(types[columns.weight], columns.weight, "weights", where)
+    if columns.group is not None and types[columns.group] != pl.Boolean:
+        check_id_type(types[columns.group], columns.group, where)
     if columns.mask is not None:
         check_mask_type(types[columns.mask], columns.mask, where)
 
@@ -164,6 +168,8 @@ def _flat(
     left_out = _left_out(frame, columns, reading, place) if reading.role == "labelled" else None
     reading.tally.unread = columns.unread
     found = {"query": _ids(frame[columns.query], place)}
+    if reading.role not in VALUES:
+        return pl.DataFrame(found if columns.group is None else {**found, "group": id_texts(frame[columns.group])})
     if columns.doc is not None:
         found["doc"] = _ids(frame[columns.doc], place, left_out)
     rank = _ranks(frame, columns) if reading.role in ("run", "labelled") else None

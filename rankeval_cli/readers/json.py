@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers import jsonlines
 from rankeval_cli.readers.columns import MissingColumn, recognised
-from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
+from rankeval_cli.readers.format import COLUMN_ROLES, Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.jsontext import DECODER, parse
 from rankeval_cli.readers.nested import (
     Pairs,
@@ -30,7 +30,7 @@ from rankeval_cli.readers.nested import (
     rankings,
 )
 from rankeval_cli.readers.problems import leave_out
-from rankeval_cli.readers.recordframes import first_layout, frames_of_records, weights_by_query
+from rankeval_cli.readers.recordframes import first_layout, frames_of_records, records_by_query
 from rankeval_cli.readers.records import RECORD_HINT, RecordLayout, is_record, record_layout, record_piece
 from rankeval_cli.readers.values import Reading
 
@@ -63,7 +63,7 @@ class JsonTable:
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in the order of the document; InputError names line, keys or entry."""
         reading = Reading(self.role, self.options)
-        if self.role in ("labelled", "weights"):
+        if self.role in COLUMN_ROLES:
             yield from frames_of_records(self._records(progress), reading)
             self.warnings[:] = reading.tally.warnings()
             return
@@ -106,8 +106,10 @@ class JsonTable:
                 if self.role == "labelled":
                     hint = "a labelled table is an array of records with query, score and label"
                     raise MissingColumn("grade", "is an object that holds no labels", where, hint)
-                document = weights_by_query(document)
+                document = records_by_query(document, "group" if self.role == "groups" else "weight")
             entries = document if is_list(document) else [document]
+            if self.role == "queries":  # a bare id too
+                entries = [{"query": entry} if isinstance(entry, str) else entry for entry in entries]
             yield from ((f"{where}, entry {entry:,}", record) for entry, record in enumerate(entries, 1))
 
     def _documents(self, progress: Progress | None) -> Iterator[tuple[str, Any]]:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
-from rankeval_cli.readers.format import Progress, ReadOptions, Role
+from rankeval_cli.readers.format import COLUMN_ROLES, Progress, ReadOptions, Role
 from rankeval_cli.readers.jsontext import DECODER, parse
 from rankeval_cli.readers.nested import (
     SHAPE_HINT,
@@ -54,7 +54,7 @@ class JsonLinesTable:
         """The rows in file order, a chunk at a time; InputError names the line."""
         reading = Reading(self.role, self.options)
         self.tally = reading.tally
-        if self.role in ("labelled", "weights"):
+        if self.role in COLUMN_ROLES:
             yield from frames_of_records(self._records(progress), reading)
         for path, numbered in self._chunks(progress) if self.role in ("run", "qrels") else ():
             yield from frames_of(self._pieces(path, numbered, reading), reading, self.has_rank, partial(_line, path))
@@ -78,7 +78,7 @@ class JsonLinesTable:
             record = parse(line, where, number)
             if not is_object(record):
                 raise InputError(f"is {named(record)}, not an object", place, RECORD_HINT)
-            if self.role in ("labelled", "weights"):
+            if self.role in COLUMN_ROLES:
                 return first_layout(record, Reading(self.role, self.options), place)
             is_ranking = all(kind_of(held) == "scores" for _, held in items(record))
             return None if is_ranking else record_layout(record, self.role, self.options, place)

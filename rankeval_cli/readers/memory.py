@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
 from rankeval_cli.readers import pandas
 from rankeval_cli.readers.columns import NEEDED, choose, recognised
-from rankeval_cli.readers.format import Progress, ReadOptions, Role, Table
+from rankeval_cli.readers.format import COLUMN_ROLES, Progress, ReadOptions, Role, Table
 from rankeval_cli.readers.frames import check_types, find, list_columns, shape
 from rankeval_cli.readers.nested import frames_of, items, key_path, kind_of, places_of, rankings
 from rankeval_cli.readers.recordframes import frames_of_records
@@ -48,6 +48,8 @@ def open_object(obj: Any, role: Role, options: ReadOptions, name: str) -> Table:
             return _columns_table(obj, role, options, name)
         if role == "labelled":
             raise InputError("is a dictionary that names no columns, so it holds no labels", name, LABELLED_HINT)
+        if role in ("groups", "queries"):
+            raise InputError("is a dictionary that names no columns", name, "give a table with a column of queries")
         return DictTable(obj, role, options, name)
     if hasattr(obj, "read"):
         raise InputError("is an open file", name, "give its path")
@@ -207,7 +209,7 @@ class RecordsTable:
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in order; InputError names the entry and the key."""
         reading = Reading(self.role, self.options)
-        if self.role in ("labelled", "weights"):
+        if self.role in COLUMN_ROLES:
             records = ((f"{self.path}, entry {i + 1:,}", self._record(i)) for i in range(len(self.records)))
             yield from frames_of_records(records, reading)
         else:

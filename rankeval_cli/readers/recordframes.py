@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.errors import InputError
-from rankeval_cli.readers.columns import Columns
+from rankeval_cli.readers.columns import VALUES, Columns
 from rankeval_cli.readers.format import Role
 from rankeval_cli.readers.frames import shape
 from rankeval_cli.readers.nested import FRAME_ROWS, Pairs, checked_id, is_list, is_object, items, named
@@ -48,9 +48,9 @@ def first_layout(record: Any, reading: Reading, where: str) -> RecordLayout:
     return record_layout(record, reading.role, reading.options, where)
 
 
-def weights_by_query(document: Any) -> list[dict[str, Any]]:
-    """`{query: weight}` as records."""
-    return [{"query": query, "weight": weight} for query, weight in items(document)]
+def records_by_query(document: Any, name: str) -> list[dict[str, Any]]:
+    """`{query: value}` as records. name : what the value is, `weight` or `group`"""
+    return [{"query": query, name: value} for query, value in items(document)]
 
 
 def _collect(record: Any, columns: Columns, lists: bool, where: str, held: dict[str, list[Any]]) -> int:
@@ -100,11 +100,18 @@ def _converters(columns: Columns, reading: Reading) -> dict[str, tuple[Convert, 
         columns.weight: (partial(_number, reading, "weights", "weight"), numbers),
         columns.list_weight: (partial(_number, reading, "weights", "list_weight"), numbers),
         columns.grade: (partial(_number, reading, "qrels", "grade"), numbers),
-        columns.value: (partial(_number, reading, reading.role, reading.noun), numbers),
+        columns.value: (partial(_number, reading, reading.role, VALUES.get(reading.role, "")), numbers),
         columns.doc: (partial(_id, columns.doc), text),
+        columns.group: (partial(_group, columns.group), text),
         columns.query: (partial(_id, columns.query), text),
     }
     return {name: part for name, part in parts.items() if name is not None}
+
+
+def _group(column: str | None, value: Any, where: str) -> str | None:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value == "" else _id(column, value, where)
 
 
 def _id(column: str | None, value: Any, where: str) -> str:

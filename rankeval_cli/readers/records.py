@@ -56,7 +56,7 @@ def record_layout(record: Any, role: Role, options: ReadOptions, where: str) -> 
     names = [str(key) for key, _ in items(record)]
     lists = [str(key) for key, value in items(record) if is_list(value)]
     columns = choose(names, role, options, where, lists)
-    return RecordLayout(columns, columns.of_rows[0] in lists)
+    return RecordLayout(columns, any(name in lists for name in columns.of_rows[:1]))
 
 
 def record_piece(record: Any, layout: RecordLayout, reading: Reading, number: int, where: str) -> Piece:

@@ -23,12 +23,16 @@ NOUNS: dict[Role, str] = {
     "qrels": "judgments",
     "labelled": "a labelled table",
     "weights": "weights",
+    "groups": "groups of queries",
+    "queries": "a list of queries",
 }
 CONTENTS: dict[Role, str] = {
     "run": "no results",
     "qrels": "no judgments",
     "labelled": "no results",
     "weights": "no weights",
+    "groups": "no groups",
+    "queries": "no queries",
 }
 MIN_FRACTIONS = 20  # more distinct fractional values than that are scores, not grades
 GRADES = (-2, 10)  # whole numbers in this range may all be grades

@@ -14,7 +14,7 @@ from rankeval_cli.readers import letor, parquet
 from rankeval_cli.readers.cells import Layout, Text, cells_of, exact, fast, listed, parsed
 from rankeval_cli.readers.columns import NEEDED, choose, recognised
 from rankeval_cli.readers.delimited import NEWLINE, Place, count, headers_by_separator, read_header
-from rankeval_cli.readers.format import Format, Progress, ReadOptions, Role
+from rankeval_cli.readers.format import COLUMN_ROLES, Format, Progress, ReadOptions, Role
 from rankeval_cli.readers.frames import shape
 from rankeval_cli.readers.problems import Problems
 from rankeval_cli.readers.values import Reading, parse_number
@@ -31,6 +31,8 @@ EXAMPLES: dict[Role, str] = {
     "qrels": "query,doc,grade",
     "labelled": "query,score,label",
     "weights": "query,weight",
+    "groups": "query,group",
+    "queries": "query",
 }
 ALL_SEPARATORS = (*TSV_SEPARATORS, *CSV_SEPARATORS)
 T = TypeVar("T")
@@ -56,7 +58,7 @@ class DelimitedTable:
         """The rows in file order, a chunk at a time; InputError names the line."""
         reading = Reading(self.role, self.options)
         self.tally = reading.tally
-        read = partial(_typed if self.role in ("labelled", "weights") else _frame, reading)
+        read = partial(_typed if self.role in COLUMN_ROLES else _frame, reading)
         for frame in self._walk(read, progress):
             if frame.height:
                 yield frame

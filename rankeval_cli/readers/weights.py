@@ -11,7 +11,7 @@ from rankeval_cli.readers.columns import MissingColumn
 from rankeval_cli.readers.format import ReadOptions, Table
 from rankeval_cli.readers.layout import split
 from rankeval_cli.readers.memory import open_object
-from rankeval_cli.readers.recordframes import weights_by_query
+from rankeval_cli.readers.recordframes import records_by_query
 from rankeval_cli.readers.sample import sample_of
 from rankeval_cli.readers.sniff import fitting
 from rankeval_cli.readers.source import Input, open_input
@@ -36,7 +36,7 @@ def read_weights(source: Any) -> dict[str, float]:
         opened = open_input(str(source))
         name, frames = opened.path, _frames(opened)
     else:
-        records = weights_by_query(source) if _is_plain(source) else source
+        records = records_by_query(source, "weight") if _is_plain(source) else source
         table = open_object(records, "weights", ReadOptions(), "weights")
         name, frames = table.path, list(table.frames())
     rows = pl.concat(frames) if frames else pl.DataFrame()

@@ -5,6 +5,7 @@ how many queries it is over; the row of one query leaves `queries` (and the inte
 is `all` stays apart. Per run, the queries come first, in ascending byte order, and the means last, as in trec_eval.
 Undefined values are empty, null in jsonl and parquet. --tie-report adds the columns `TIE_COLUMNS` behind the others,
 empty in the rows of queries: who looks for rows, or for columns by name or place, finds what stood there without it.
+--groups adds rows behind those of the means, whose measure names the group: `ndcg@10[golden]`, `ndcg@10[macro]`.
 Where a report has comparisons, these are the rows instead (`comparison_rows`).
 
 tsv keeps one line a row for cut, awk and join: nothing is quoted, and a backslash, tab, line feed or carriage return in
@@ -22,7 +23,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from rankeval_cli.model import Report, RunReport, query_values, query_weights
 from rankeval_cli.report.reporter import Options
-from rankeval_cli.report.text import utf8
+from rankeval_cli.report.text import grouped, utf8
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,10 +66,8 @@ def _separated(report: Report, options: Options, sign: str, field: Callable[[str
                 f"{name}{sign}{field(measure)}{sign}{quoted}{sign}{_text(value)}{end}"
                 for measure, value in values.items()
             )
-        for result, ties in zip(run.results, _ties_of(run), strict=True):
-            numbers = map(_text, (result.value, result.ci_low, result.ci_high))
-            further = [*map(_text, ties[:-1]), *map(str, ties[-1:])]
-            yield sign.join([name, field(result.measure), MEAN, *numbers, str(result.queries), *further]) + "\n"
+        for row in _means(run, run.name):
+            yield separated_row(row, is_csv=sign == ",")
 
 
 def _separated_comparisons(report: Report, options: Options, is_csv: bool) -> Iterator[str]:
@@ -171,11 +170,20 @@ def _json_row(columns: tuple[str, ...], values: tuple[Any, ...]) -> str:
 
 
 def _means(run: RunReport, name: str) -> list[tuple[Any, ...]]:
-    """The rows of the means, as numbers."""
-    return [
+    """The rows of the means, then of the means of groups, as numbers."""
+    means = [
         (name, result.measure, MEAN, result.value, result.ci_low, result.ci_high, result.queries, *ties)
         for result, ties in zip(run.results, _ties_of(run), strict=True)
     ]
+    empty = (None,) * len(TIE_COLUMNS if run.ties else ())
+    return [*means, *((name, *values, *empty) for values in _group_means(run))]
+
+
+def _group_means(run: RunReport) -> Iterator[tuple[Any, ...]]:
+    for group in run.groups:
+        for found in group.results:
+            measure = grouped(found.measure, utf8(group.name))
+            yield measure, MEAN, found.value, found.ci_low, found.ci_high, found.queries
 
 
 def separated_row(cells: Iterable[Any], is_csv: bool) -> str:

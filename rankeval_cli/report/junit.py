@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 from rankeval_cli.model import Report, RunReport, Verdict, query_values
 from rankeval_cli.report.reporter import Options
 from rankeval_cli.report.summary import summary_lines, verdict_line, verdict_word, warning_lines
-from rankeval_cli.report.text import visible
+from rankeval_cli.report.text import grouped, visible
 
 # `visible` leaves two signs that XML 1.0 cannot hold (production 2, Char); they are shown as it shows the others.
 _NO_XML = re.compile("[\ufffe\uffff]")
@@ -54,9 +54,11 @@ def _suite(report: Report, place: int, options: Options) -> Iterator[str]:
 
 
 def _properties(run: RunReport) -> Iterator[tuple[str, float | None]]:
-    """Means, and what a tie report says of each."""
+    """Means, those of groups, and what a tie report says of each."""
     for result in run.results:
         yield result.measure, result.value
+    for group in run.groups:
+        yield from ((grouped(result.measure, group.name), result.value) for result in group.results)
     for ties in run.ties:
         for word, value in (("expected", ties.expected), ("worst", ties.worst), ("best", ties.best)):
             yield f"{ties.measure} ties {word}", value

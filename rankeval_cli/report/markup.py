@@ -27,6 +27,8 @@ from rankeval_cli.report.text import (
     UNDEFINED,
     Row,
     counted,
+    group_rows,
+    group_titles,
     has_intervals,
     interval,
     interval_title,
@@ -48,6 +50,9 @@ def render_markdown(report: Report, options: Options) -> Iterator[str]:
     if options.per_query:
         yield "\n"
         yield from _markdown_queries(report)
+    if any(run.groups for run in report.runs):
+        yield "\n"
+        yield from _markdown_groups(report)
     if any(run.ties for run in report.runs):
         yield "\n"
         yield from _markdown_ties(report)
@@ -99,6 +104,16 @@ def _markdown_queries(report: Report) -> Iterator[str]:
             yield markdown_row([*prefix, markdown_text(query), *cells])
 
 
+def _markdown_groups(report: Report) -> Iterator[str]:
+    several = len(report.runs) > 1
+    titles = [*(["run"] if several else []), *group_titles(report.runs[0])]
+    yield from markdown_head(titles, num_texts=1 + several)
+    for run in report.runs:
+        prefix = [markdown_text(run.name)] if several else []
+        for group, *cells in group_rows(run):
+            yield markdown_row([*prefix, markdown_text(group), *cells])
+
+
 def _markdown_ties(report: Report) -> Iterator[str]:
     several = len(report.runs) > 1
     titles = [*(["run"] if several else []), "ties", *TIE_TITLES]
@@ -122,6 +137,9 @@ def render_latex(report: Report, options: Options) -> Iterator[str]:
     further = comparison_notes(report) if report.comparisons else []
     yield "".join(f"% {visible(line)}\n" for line in (*tie_notes(report), *further, *note_lines(report)))
     yield from latex_comparisons(report) if report.comparisons else _latex_means(report)
+    if any(run.groups for run in report.runs):
+        yield "\n"
+        yield from _latex_groups(report)
     if any(run.ties for run in report.runs):
         yield "\n"
         yield from _latex_ties(report)
@@ -155,6 +173,18 @@ def _latex_cells(row: Row, paired: bool) -> Iterator[str]:
         yield f"\\textbf{{{mean}}}" if i in row.best else mean
         if paired:
             yield latex_number(interval(result) if result else UNDEFINED)
+
+
+def _latex_groups(report: Report) -> Iterator[str]:
+    several = len(report.runs) > 1
+    titles = [*(["run"] if several else []), *group_titles(report.runs[0])]
+    yield f"\\begin{{tabular}}{{{'l' * (1 + several)}{'r' * (len(titles) - 1 - several)}}}\n\\toprule\n"
+    yield latex_row([latex_text(title) for title in titles]) + "\\midrule\n"
+    for run in report.runs:
+        prefix = [latex_text(run.name)] if several else []
+        for group, *cells in group_rows(run):
+            yield latex_row([*prefix, latex_text(group), *map(latex_number, cells)])
+    yield "\\bottomrule\n\\end{tabular}\n"
 
 
 def _latex_ties(report: Report) -> Iterator[str]:

@@ -18,7 +18,7 @@ def summary_lines(report: Report) -> list[str]:
     """The coverage of each run, one line a run, and one line of rules in force and layouts found."""
     names = len(report.runs) > 1
     coverage = [_coverage(run, names) for run in report.runs]
-    rules = [f"{rules_line(report)}; {layouts_line(report)}", *_own_rules(report)]
+    rules = [f"{rules_line(report)}; {layouts_line(report)}", *_own_rules(report), *_chosen(report)]
     config = [f"configuration: {visible(report.config)}"] if report.config is not None else []
     return [*coverage, *_ties_without_ids(report), *rules, *_baseline(report), *config]
 
@@ -64,6 +64,14 @@ def _ties_without_ids(report: Report) -> list[str]:
     seeded = f"--ties random, --seed {rules.seed}"
     rule = f"{seeded if rules.ties == 'random' else f'--ties {rules.ties}'} decides between equal scores"
     return [f"{', '.join(nameless)} {has} no document ids: {rule}"]
+
+
+def _chosen(report: Report) -> list[str]:
+    """Which queries count, where these are not all, and what groups them."""
+    subset, lines = report.subset, []
+    if subset is not None:
+        lines.append(f"queries: {subset.judged:,} of {subset.asked:,} in {visible(subset.name)} are judged")
+    return [*lines, *([f"groups: {visible(report.groups)}"] if report.groups is not None else [])]
 
 
 def _baseline(report: Report) -> list[str]:

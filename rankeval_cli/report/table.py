@@ -13,6 +13,8 @@ from rankeval_cli.report.text import (
     UNDEFINED,
     Row,
     counted,
+    group_rows,
+    group_titles,
     has_intervals,
     interval,
     interval_title,
@@ -57,6 +59,10 @@ def table_lines(report: Report, options: Options, pen: Pen) -> Iterator[str]:
     means = _Means(report, pen)
     yield from means.lines()
     for run in report.runs:
+        if run.groups:
+            yield ""
+            yield from _groups(run, len(report.runs) > 1, pen)
+    for run in report.runs:
         if run.ties:
             yield ""
             yield from _ties(run, len(report.runs) > 1, pen)
@@ -92,6 +98,20 @@ def _queries(run: RunReport, names: list[str], pen: Pen) -> Iterator[str]:
     for query, cells in values:
         yield visible(query)
         yield from (f"{INDENT}{title}{INDENT}{cell}" for title, cell in zip(titles, cells, strict=True))
+
+
+def _groups(run: RunReport, with_name: bool, pen: Pen) -> Iterator[str]:
+    """The means of the groups of a run, as a table where that fits."""
+    yield pen.paint(f"groups: {visible(run.name)}" if with_name else "groups", "bold")
+    titles = [visible(title) for title in group_titles(run)]
+    cells = [[Cell(visible(name)), *map(Cell, values)] for name, *values in group_rows(run)]
+    table = grid([Group("", tuple(titles), "<" + ">" * (len(titles) - 1))], cells, pen.measure)
+    if pen.fits(table):
+        yield from pen.draw(table)
+        return
+    for name, *values in cells:
+        yield INDENT + name.text
+        yield from (f"{INDENT * 2}{title} {cell.text}" for title, cell in zip(titles[1:], values, strict=True))
 
 
 def _ties(run: RunReport, with_name: bool, pen: Pen) -> Iterator[str]:

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rankeval_cli.model import Report, Result, RunReport, query_values
+from rankeval_cli.model import MACRO, Report, Result, RunReport, query_values
 
 if TYPE_CHECKING:
     from rankeval_cli.measures.spec import Metric
 
 UNDEFINED = "-"
+MACRO_MEAN = "macro mean"  # no group has a blank and this name in tables for people
 
 # What an id could do to a terminal: C0 and C1 controls (ESC and the one-byte CSI among them), line and paragraph
 # separators, text direction, invisible marks that make two ids look equal, halves of surrogate pairs.
@@ -122,6 +123,24 @@ def tie_rows(run: RunReport) -> Iterator[tuple[str, list[str]]]:
         values = (ties.value, ties.expected, ties.worst, ties.best)
         cells = [number(value, counts[ties.measure]) for value in values]
         yield ties.measure, [*cells, number(ties.queries, is_count=True)]
+
+
+def group_rows(run: RunReport) -> Iterator[list[str]]:
+    """Yield the cells of each group of a run: its name, how many queries are scored, the values of the measures."""
+    counts = {metric.written: is_count(metric) for metric in run.scores.metrics}
+    for group in run.groups:
+        values = [number(result.value, counts[result.measure]) for result in group.results]
+        yield [MACRO_MEAN if group.name == MACRO else group.name, number(group.queries, is_count=True), *values]
+
+
+def group_titles(run: RunReport) -> list[str]:
+    """The headings of `group_rows`."""
+    return ["group", "queries", *(result.measure for result in run.results)]
+
+
+def grouped(measure: str, group: str) -> str:
+    """The name of a measure of one group, as gates spell it."""
+    return f"{measure}[{group}]"
 
 
 def tie_notes(report: Report) -> list[str]:

@@ -9,7 +9,7 @@ from rankeval_cli.measures.printed import output_name
 from rankeval_cli.measures.spec import Metric
 from rankeval_cli.model import Report, RunReport, query_values
 from rankeval_cli.report.reporter import Options
-from rankeval_cli.report.text import is_count, metrics_by_name, visible
+from rankeval_cli.report.text import grouped, is_count, metrics_by_name, visible
 
 
 def render_trec(report: Report, options: Options) -> Iterator[str]:
@@ -25,7 +25,16 @@ def render_trec(report: Report, options: Options) -> Iterator[str]:
         for result in run.results:
             value = math.nan if result.value is None else result.value
             yield _line(names[result.measure], "all", value, counts[result.measure])
+        yield from _groups(run, names, counts)
         yield from _ties(run, names, counts)
+
+
+def _groups(run: RunReport, names: Mapping[str, str], counts: Mapping[str, bool]) -> Iterator[str]:
+    """The means of groups: the name of each measure with the group in brackets behind it."""
+    for group in run.groups:
+        for result in group.results:
+            value = math.nan if result.value is None else result.value
+            yield _line(grouped(names[result.measure], group.name), "all", value, counts[result.measure])
 
 
 def _ties(run: RunReport, names: Mapping[str, str], counts: Mapping[str, bool]) -> Iterator[str]:

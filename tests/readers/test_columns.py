@@ -9,7 +9,13 @@ from rankeval_cli.readers.format import KNOWN_COLUMNS, ReadOptions, Role
 KNOWN = [(part, name) for part, names in KNOWN_COLUMNS.items() for name in names]
 
 
-LABELLED_ALONE = ("mask", "weight", "list_weight")
+ROLES: dict[str, Role] = {
+    "grade": "qrels",
+    "mask": "labelled",
+    "weight": "labelled",
+    "list_weight": "labelled",
+    "group": "groups",
+}
 
 
 @pytest.mark.parametrize(("part", "name"), KNOWN, ids=[name for _, name in KNOWN])
@@ -17,7 +23,7 @@ LABELLED_ALONE = ("mask", "weight", "list_weight")
     "change", [str, str.upper, str.title, lambda name: name.replace("_", "-"), lambda name: name + "s"]
 )
 def test_known_names_in_any_spelling_play_their_role(part: str, name: str, change: object) -> None:
-    role: Role = "qrels" if part == "grade" else "labelled" if part in LABELLED_ALONE else "run"
+    role = ROLES.get(part, "run")
     assert callable(change)
     written = change(name)
     others = {"query": "qid", "doc": "docno", "grade" if role == "qrels" else "score": "score"}
