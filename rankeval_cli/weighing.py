@@ -18,9 +18,11 @@ if TYPE_CHECKING:
 
 def weights_of(source: Any) -> dict[str, float] | None:
     """The weights that the user gave, from memory or a file; None without any."""
+    if source is None:
+        return None
     from rankeval_cli.readers.weights import read_weights
 
-    return None if source is None else read_weights(source)
+    return read_weights(source)
 
 
 def weighed(scores: Scores, judgments: Judgments, weights: Mapping[str, float] | None, rules: Rules) -> Scores:

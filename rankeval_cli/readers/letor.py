@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -182,30 +182,40 @@ def _frame(rows: list[Row], name: str, values: list[float]) -> pl.DataFrame:
     return pl.DataFrame(found)
 
 
-def _head_lines(source: Input) -> list[bytes]:
+def _head_lines(source: Input) -> Iterator[bytes]:
     """The whole lines of the head, stripped, that are neither blank nor a comment."""
     lines = source.head().split(b"\n")
     if not source.head_is_whole:
         lines.pop()
     stripped = (line.strip() for line in lines)
-    return [line for line in stripped if line and not line.startswith(b"#")]
+    return (line for line in stripped if line and not line.startswith(b"#"))
+
+
+def _hold(lines: Iterator[bytes], test: Callable[[bytes], bool]) -> bool:
+    """Whether there is a line, and all pass the test; looks no further than the first that does not."""
+    first = next(lines, None)
+    return first is not None and test(first) and all(map(test, lines))
+
+
+def _is_label(line: bytes) -> bool:
+    fields = line.split(None, 2)
+    return len(fields) > 1 and fields[1].startswith(b"qid:")
 
 
 def is_labels(source: Input) -> bool:
     """Whether each line of the head begins with a label and `qid:`."""
-    fields = [line.split(None, 2) for line in _head_lines(source)]
-    return bool(fields) and all(len(some) > 1 and some[1].startswith(b"qid:") for some in fields)
+    return _hold(_head_lines(source), _is_label)
 
 
 def _has_docids(source: Input) -> bool:
     """Whether the first label has a docid; then all have one, or `labels_of` says which has none."""
-    return any(_DOCID.search(line) for line in _head_lines(source)[:1])
+    first = next(_head_lines(source), b"")
+    return _DOCID.search(first) is not None
 
 
 def _is_scores(source: Input) -> bool:
     """Whether each line of the head is one number."""
-    lines = _head_lines(source)
-    return bool(lines) and all(parse_number(line.decode(errors="replace")) is not None for line in lines)
+    return _hold(_head_lines(source), lambda line: parse_number(line.decode(errors="replace")) is not None)
 
 
 FORMATS = (

@@ -29,7 +29,7 @@ def third_column(rows: Sequence[tuple[str, str]]) -> Literal["rank", "score", "u
     return "score" if is_fraction else "unclear"
 
 
-def rises(rows: Sequence[tuple[str, str]]) -> bool:
+def rises(rows: Iterable[tuple[str, str]]) -> bool:
     """Whether the texts are ranks that rise by one from 1 (or from 0) in each query; looks no further than needed."""
     return _broken(((query, whole(text)) for query, text in rows), {}, None) is None
 

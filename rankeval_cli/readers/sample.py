@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -56,15 +57,13 @@ class Sample:
     def _has_iterations(self) -> bool:
         return all(_ITERATION.fullmatch(line.split()[1]) for line in self.lines)
 
-    def columns(self, separator: bytes | None, width: int, *chosen: int) -> list[tuple[str, str]]:
+    def columns(self, separator: bytes | None, width: int, *chosen: int) -> Iterator[tuple[str, str]]:
         """Two columns of the lines of that width, as text (bytes that are no UTF-8 replaced)."""
-        rows = [split(line, separator) for line in self.lines]
         first, second = chosen
-        return [
-            (row[first].decode(errors="replace"), row[second].decode(errors="replace"))
-            for row in rows
-            if len(row) == width
-        ]
+        for line in self.lines:
+            row = split(line, separator)
+            if len(row) == width:
+                yield row[first].decode(errors="replace"), row[second].decode(errors="replace")
 
     def is_something_else(self, role: Role, options: ReadOptions) -> bool:
         """Whether the lines are JSON, a table with a header or commas, LETOR features, or no text at all."""

@@ -125,8 +125,8 @@ def _fits_trec(source: Input, role: Role, options: ReadOptions) -> bool:
     if not _fits_width(source, role, options, 5, 6):
         return False
     separator, width = sample_of(source).shape(role)
-    scores = sample_of(source).columns(separator, width, 0, 4)
-    return width == 6 or any(parse_number(score) is not None for _, score in scores)
+    scores = (score for _, score in sample_of(source).columns(separator, width, 0, 4))
+    return width == 6 or any(parse_number(score) is not None for score in scores)
 
 
 def _trec(source: Input, role: Role, options: ReadOptions) -> TextTable:
@@ -147,7 +147,7 @@ def _msmarco(source: Input, role: Role, options: ReadOptions) -> TextTable:
     separator, width = sample.shape(role)
     if role == "qrels":
         return _opened(source, role, options, layout.MSMARCO_PAIRS if width == 2 else layout.MSMARCO_GRADES)
-    kind = third_column(sample.columns(separator, 3, 0, 2))
+    kind = third_column(list(sample.columns(separator, 3, 0, 2)))
     if kind == "unclear":
         what = "the third column holds whole numbers that do not rise by one from 1, so it may be a rank or a score"
         raise InputError(what, source.where(), CHOOSE)
