@@ -90,6 +90,13 @@ def test_other_words_are_typers(words):
     assert ahead.help_of(words.split()) is None
 
 
+def test_the_version_is_the_same_with_and_without_typer(monkeypatch, capsys):
+    shown = printed(["--version"], capsys)
+    assert shown == ahead.text_of(["--version"])
+    monkeypatch.setattr(ahead, "text_of", lambda words: None)
+    assert printed(["--version"], capsys) == shown
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="only Linux has a disk that is always full")
 @pytest.mark.parametrize(("target", "code", "told"), [("/dev/full", 2, "no space left"), ("| true", 0, "")])
 def test_help_that_nobody_takes(target, code, told, program):

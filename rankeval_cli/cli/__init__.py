@@ -62,10 +62,10 @@ def run(words: Sequence[str]) -> int:
 
 
 def _run(words: list[str]) -> int:
-    from rankeval_cli.cli.ahead import help_of, show
+    from rankeval_cli.cli.ahead import show, text_of
 
     completing = "_RANKEVAL_COMPLETE" in os.environ
-    if not completing and (text := help_of(words)) is not None:
+    if not completing and (text := text_of(words)) is not None:
         show(text)
         return ExitCode.OK
     from typer.exceptions import TyperException

@@ -1,4 +1,4 @@
-"""Help as Typer renders it, rendered ahead: Typer and the options take 0.1 s to import and to build.
+"""The version, and help as Typer renders it, rendered ahead: Typer and the options take 0.1 s to import and to build.
 
 `make docs` writes a file a command into FOLDER; a test compares them with what Typer renders now.
 """
@@ -16,6 +16,18 @@ from rankeval_cli.cli.commands import COMMANDS, DEFAULT, Command
 FOLDER = os.path.join(os.path.dirname(__file__), "help")
 HELP_OPTIONS = ("-h", "--help")
 WIDTH = 80  # columns from which on Typer renders alike
+
+
+def text_of(words: Sequence[str]) -> str | None:
+    """What these words alone have printed: the version, or help; None where Typer has to see them."""
+    return version() if list(words) == ["--version"] else help_of(words)
+
+
+def version() -> str:
+    """What `--version` prints."""
+    from rankeval_cli import __version__
+
+    return f"rankeval {__version__}\n"
 
 
 def help_of(words: Sequence[str]) -> str | None:

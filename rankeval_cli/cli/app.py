@@ -11,6 +11,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from rankeval_cli.cli.ahead import version
 from rankeval_cli.cli.coercion import WithoutPydantic
 from rankeval_cli.cli.commands import COMMANDS, DEFAULT, Command, find
 
@@ -99,10 +100,8 @@ def _typer(**settings: Any) -> typer.Typer:
 
 
 def _show_version(is_wanted: bool) -> None:
-    from rankeval_cli import __version__
-
     if is_wanted:
-        typer.echo(f"rankeval {__version__}")
+        typer.echo(version(), nl=False)
         raise typer.Exit()
 
 
