@@ -11,7 +11,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path, PurePath
@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 from rankeval_cli.errors import InputError, close_matches
 from rankeval_cli.readers.address import is_address
+from rankeval_cli.readers.ahead import prefetch
 from rankeval_cli.readers.format import Progress
 from rankeval_cli.readers.spool import Spool
 from rankeval_cli.readers.streams import (
@@ -140,11 +141,19 @@ class Input:
             with _naming(self.where(part)):
                 yield from _plain_chunks(part, len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0, progress)
             return
+        chunks = self._cut(part, progress)
+        if not self.is_local:  # a thread that waits for a pipe could not be told to stop, and a pipe has one reader
+            yield from chunks
+            return
+        with closing(prefetch(chunks)) as ahead:  # decompressed while the one before is parsed
+            yield from ahead
+
+    def _cut(self, part: str, progress: Progress | None) -> Iterator[bytes]:
         pieces = self._text(part, progress)
         first = next(pieces, b"")
         if _is_old_mac(first):
             first, pieces = _line_ends(first), (piece.replace(b"\r", b"\n") for piece in pieces)
-        yield from cut(chain([first], pieces), CHUNK_BYTES)
+        yield from cut(chain([first], pieces), CHUNK_BYTES - CHUNK_BYTES // 4)  # with all of it 40 MB more are held
 
     def _text(self, part: str, progress: Progress | None = None) -> Iterator[bytes]:
         pieces = self._decompressed(part, self.stored_start(part), progress)

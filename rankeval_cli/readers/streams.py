@@ -155,12 +155,21 @@ def cut(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
     for piece in _at_most(pieces, size):
         stop = piece.rfind(b"\n") + 1 if length + len(piece) >= size else 0
         if stop:
-            yield b"".join([*parts, piece[:stop]])
-            parts, length, piece = [], 0, piece[stop:]
+            parts.append(piece[:stop])
+            piece = piece[stop:]
+            yield _emptied(parts)
+            length = 0
         parts.append(piece)
         length += len(piece)
     if length:
         yield b"".join(parts)
+
+
+def _emptied(parts: list[bytes]) -> bytes:
+    """All parts joined; they are not held while the whole is worked on."""
+    whole = b"".join(parts)
+    parts.clear()
+    return whole
 
 
 def _at_most(pieces: Iterator[bytes], size: int) -> Iterator[bytes]:
