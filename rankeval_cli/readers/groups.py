@@ -188,9 +188,10 @@ class Restricted:
         """The rows of the queries; InputError where a table has rows and none is of them."""
         import polars as pl
 
+        wanted = pl.Series(self.only.queries, dtype=pl.String).implode()
         rows = kept_rows = 0
         for frame in self.table.frames(progress):
-            kept = frame.filter(pl.col("query").is_in(self.only.queries))
+            kept = frame.filter(pl.col("query").is_in(wanted))
             rows, kept_rows = rows + frame.height, kept_rows + kept.height
             if kept.height:
                 yield kept

@@ -10,7 +10,19 @@ import numpy as np
 
 from rankeval_cli.comparing import Comparing, compared
 from rankeval_cli.measures.spec import Measure, Metric, TrecEval
-from rankeval_cli.model import Coverage, Report, Result, Rules, RunReport, Scores, Source, Verdict
+from rankeval_cli.model import (
+    MACRO,
+    Coverage,
+    GroupReport,
+    Report,
+    Result,
+    Rules,
+    RunReport,
+    Scores,
+    Source,
+    Subset,
+    Verdict,
+)
 
 QUERIES = ["50%_&", "[red]x[/red]", "a|b", "all", "esc\x1b[31m\tz", "日本語"]
 
@@ -79,6 +91,11 @@ def _run(key: str, name: str, tag: str | None, path: str) -> RunReport:
     return RunReport(Source(name, path, "trec", 4010, tag), coverage, results, scores)
 
 
+def _group(name: str, queries: int, mean: float | None) -> GroupReport:
+    found = Result("mrr@10", "rr@10", mean, None, None, None, "one query", None, queries, 0)
+    return GroupReport(name, queries, (found,))
+
+
 REPORT = Report(
     version="0.1.0",
     rules=Rules(grade_map={"E": 3, "I": 0}, depth=1000),
@@ -105,3 +122,31 @@ PAIRS = compared(
     replace(REPORT, runs=(*REPORT.runs, _run("best", "best_of_50%.txt", None, "runs/best_of_50%.txt"))),
     Comparing(all_pairs=True, correction="bh"),
 )
+
+# One measure with groups, of which one has no value; a baseline; and a verdict of each rule.
+_BM25 = SINGLE.runs[0]
+_MRR = Scores(QUERIES, METRICS[:1], _BM25.scores.values[:1], (0,), (False,))
+_RULE: dict[str, Any] = {"alpha": 0.05, "noticeable": 0.0421}
+GROUPED = replace(
+    SINGLE,
+    runs=(
+        replace(
+            _BM25,
+            results=_BM25.results[:1],
+            scores=_MRR,
+            groups=(_group("50%_&", 3, 0.125), _group("a|b", 3, 0.75), _group("no\tne", 0, None),
+                    _group(MACRO, 6, 0.4375)),
+        ),
+    ),
+    groups="groups_50%.tsv",
+    subset=Subset("golden|.txt", 7, 6),
+    baseline=RunReport(Source("main|.json", "main|.json", "report", 0), _BM25.coverage, _BM25.results[:1], _MRR),
+    gates=(
+        Verdict("improves(mrr@10)", _BM25.name, False, 0.01, 0.0, -0.0231, 6, p_value=0.31, limit=-0.0231, **_RULE,
+                reason="inconclusive: the mean lies beyond the bound, and 6 queries are too few to be certain"),
+        Verdict("non-inferior(mean_rank, 1)", _BM25.name, True, -0.5, 1.0, 0.75, 4, p_value=0.00001, limit=0.25,
+                **_RULE),
+        Verdict("no-regression(mrr@10[a|b], 1%)", _BM25.name, True, -0.02, -0.0075, -0.0125, 2, True, p_value=0.2,
+                reason="the drop may be chance", **_RULE),
+    ),
+)  # fmt: skip

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from sample_report import PAIR, PAIRS, REPORT, SINGLE
+from sample_report import GROUPED, PAIR, PAIRS, REPORT, SINGLE
 
 from rankeval_cli.model import Report
 from rankeval_cli.report import REPORTERS, Options, find
@@ -44,6 +44,11 @@ def test_a_single_run(name: str) -> None:
     check(f"{name}_single.txt", rendered(name, SINGLE, Options()))
 
 
+@pytest.mark.parametrize("name", TEXT)
+def test_groups_and_rules_against_a_baseline(name: str) -> None:
+    check(f"{name}_grouped.txt", rendered(name, GROUPED, Options()))
+
+
 @pytest.mark.parametrize("name", COMPARING)
 def test_all_pairs_of_runs(name: str) -> None:
     check(f"{name}_pairs.txt", rendered(name, PAIRS, Options()))
@@ -75,7 +80,7 @@ def test_notes() -> None:
 
 
 def test_every_snapshot_is_checked() -> None:
-    names = [f"{name}{end}.txt" for name in TEXT for end in ("", "_per_query", "_single")]
+    names = [f"{name}{end}.txt" for name in TEXT for end in ("", "_per_query", "_single", "_grouped")]
     names += [f"{name}{end}.txt" for name in COMPARING for end in ("_pair", "_pairs")]
     names += [f"table_pairs_{width}.txt" for width in WIDTHS]
     names += [f"table_{width}.txt" for width in (80, 60, 40, 20)] + ["table_ascii.txt", "notes.txt"]
