@@ -59,7 +59,11 @@ def start(site: Path, home: Path | str, **named: object) -> subprocess.Popen[str
     """Start the program with its kernels compiled."""
     variables = environment("on", PYTHONPATH=site, HOME=home, PYTHONDONTWRITEBYTECODE=1, **named)
     return subprocess.Popen(
-        [sys.executable, "-P", "-c", START, *WORDS], env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-P", "-c", START, *WORDS],
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 
