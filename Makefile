@@ -10,7 +10,7 @@ DEMO := rankeval $(RUNS) sample_data/qrels.txt -m ndcg@10 mrr@10 map p@10 recall
 BENCH ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs sample bench clean
+.PHONY: help demo test spark check format docs sample bench clean
 
 help:  ## List the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -20,7 +20,10 @@ demo: $(VENV)/.installed  ## Install into .venv, score two runs of the sample da
 	@$(BIN)/$(DEMO)
 
 test: $(VENV)/.installed-dev  ## Run the tests
-	$(BIN)/python -m pytest -n $(JOBS) -q -rs
+	$(BIN)/python -m pytest -n $(JOBS) -q -rs -m "not spark"
+
+spark: $(VENV)/.installed-spark  ## Run the tests of the Spark engine (installs PySpark, 450 MB; needs Java 17 or 21)
+	$(BIN)/python -m pytest -q -rs -m spark
 
 check: $(VENV)/.installed-dev  ## Lint, format, types, and generated documentation in step with the code
 	$(BIN)/ruff check .
@@ -61,3 +64,8 @@ $(VENV)/.installed-dev: pyproject.toml | $(BIN)/python
 	@echo 'installing rankeval and the development tools into $(VENV) ...'
 	@$(PIP) --editable '.[dev]'
 	@touch $(VENV)/.installed $@
+
+$(VENV)/.installed-spark: $(VENV)/.installed-dev
+	@echo 'installing PySpark into $(VENV) ...'
+	@$(PIP) --editable '.[dev,spark]'
+	@touch $@

@@ -66,6 +66,14 @@ class Engine(Protocol):
         """What was noticed in a run, and the scores of every part of the plan."""
         ...
 
+    def write(self, report: Report) -> None:
+        """Write what only it can write."""
+        ...
+
+    def close(self) -> None:
+        """End what it started."""
+        ...
+
 
 @dataclass(frozen=True)
 class Request:

@@ -43,7 +43,7 @@ def load_groups(choice: Any, judged: Any, options: ReadOptions, name: str) -> Gr
     options : how the user wants them read
     Raises InputError for what holds no groups, or a group of the name of the macro mean.
     """
-    is_column = isinstance(choice, str) and not _is_path(choice)
+    is_column = isinstance(choice, str) and not is_path(choice)
     if is_column:
         members, shown = read_column(judged, choice, options, name), f"column {choice}"
     else:
@@ -57,7 +57,7 @@ def load_groups(choice: Any, judged: Any, options: ReadOptions, name: str) -> Gr
     return Groups(shown, {group: frozenset(members[group]) for group in ordered})
 
 
-def _is_path(text: str) -> bool:
+def is_path(text: str) -> bool:
     """Whether the text names a file, there or not: `groups.tsv` is none of a column."""
     if os.path.exists(text) or text in ("-", ""):
         return True

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typer import Option
 
 from rankeval_cli.cli import evaluate as evaluation
+from rankeval_cli.cli.engines import engine_of, without_folders
 from rankeval_cli.cli.evaluate import carry_out, reporters_of, request_of
 from rankeval_cli.cli.options import (
     OUTPUT,
     ConfigOptions,
+    EngineOptions,
     FileOptions,
     GateOptions,
     IntervalOptions,
@@ -111,14 +113,15 @@ class ComparisonOutputOptions(OutputOptions):
     ] = None  # fmt: skip
 
 
-@takes(MeasureOptions, RuleOptions, FileOptions, CompareOptions, DifferenceOptions, ComparisonOutputOptions,
-       ConfigOptions, arguments=SeveralRuns, without=MEANINGLESS)  # fmt: skip
+@takes(MeasureOptions, RuleOptions, FileOptions, EngineOptions, CompareOptions, DifferenceOptions,
+       ComparisonOutputOptions, ConfigOptions, arguments=SeveralRuns, without=MEANINGLESS)  # fmt: skip
 def compare(
     paths: list[str],
     given: frozenset[str],
     measures: MeasureOptions,
     rules: RuleOptions,
     files: FileOptions,
+    engines: EngineOptions,
     options: CompareOptions,
     differences: DifferenceOptions,
     output: ComparisonOutputOptions,
@@ -128,13 +131,13 @@ def compare(
 
     rankeval compare base.txt new.txt qrels.txt -m ndcg@10 map
     """
-    reporter, targets = reporters_of(output)
+    reporter, targets = reporters_of(without_folders(engines, output))
     _check_reporters(reporter, targets, config.config)
     intervals = replace(differences, ci="none")
     request = request_of(paths, given, measures, rules, files, intervals, GateOptions())
     comparing = _comparing(options)
     check_comparing(comparing, request.runs, request.metrics, request.rules)  # before Polars is loaded
-    request = replace(request, compare=comparing)
+    request = replace(request, compare=comparing, engine=engine_of(engines, output))
     return carry_out(request, reporter, targets, output, options.strict, config.config)
 
 

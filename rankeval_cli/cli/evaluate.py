@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rankeval_cli.cli.engines import engine_of, without_folders
 from rankeval_cli.cli.interrupts import keep_interrupts
 from rankeval_cli.cli.options import (
     ConfigOptions,
+    EngineOptions,
     FileOptions,
     GateOptions,
     IntervalOptions,
@@ -40,8 +43,8 @@ class Target:
     per_query: bool
 
 
-@takes(MeasureOptions, RuleOptions, FileOptions, QueryOptions, IntervalOptions, OutputOptions, GateOptions,
-       ConfigOptions)  # fmt: skip
+@takes(MeasureOptions, RuleOptions, FileOptions, QueryOptions, EngineOptions, IntervalOptions, OutputOptions,
+       GateOptions, ConfigOptions)  # fmt: skip
 def evaluate(
     paths: list[str],
     given: frozenset[str],
@@ -49,6 +52,7 @@ def evaluate(
     rules: RuleOptions,
     files: FileOptions,
     queries: QueryOptions,
+    engines: EngineOptions,
     intervals: IntervalOptions,
     output: OutputOptions,
     gates: GateOptions,
@@ -58,9 +62,9 @@ def evaluate(
 
     rankeval run.txt qrels.txt -m mrr@10 ndcg@10
     """
-    reporter, targets = reporters_of(output)
+    reporter, targets = reporters_of(without_folders(engines, output))
     request = request_of(paths, given, measures, rules, files, intervals, gates)
-    request = replace(request, tie_report=output.tie_report, **asdict(queries))
+    request = replace(request, tie_report=output.tie_report, engine=engine_of(engines, output), **asdict(queries))
     return carry_out(request, reporter, targets, output, gates.strict, config.config)
 
 
@@ -84,8 +88,11 @@ def carry_out(
     inputs = [*request.runs, request.qrels, rules.exclude, rules.weights, baseline, request.queries, request.groups]
     check_targets((target.path for target in targets), inputs)
     keep_interrupts()
-    report = replace(_evaluated(request, output), config=config)
-    _write(report, reporter, targets, output)
+    with nullcontext() if request.engine is None else closing(request.engine) as engine:
+        report = replace(_evaluated(request, output), config=config)
+        _write(report, reporter, targets, output)
+        if engine is not None:
+            engine.write(report)
     _tell(report, output, is_strict)
     return _exit_code(report, is_strict)
 
@@ -94,7 +101,9 @@ def try_out(values: Mapping[str, Any]) -> None:
     """Raise what `evaluate` would raise for these options before it reads any data; nothing where they are fine."""
     from rankeval_cli.gates import check_gates
 
-    reporters_of(filled(OutputOptions, values))
+    engines, output = filled(EngineOptions, values), filled(OutputOptions, values)
+    reporters_of(without_folders(engines, output))
+    engine_of(engines, output)
     request = request_of(
         ["run", "qrels"],
         frozenset(values),

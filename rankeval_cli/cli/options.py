@@ -54,10 +54,11 @@ def complete_presets(incomplete: str) -> list[str]:
     return [preset.name for preset in PRESETS if preset.name.startswith(incomplete)]
 
 
-MEASURES, RULES, FILES, STATISTICS, OUTPUT, GATES = (
+MEASURES, RULES, FILES, ENGINE, STATISTICS, OUTPUT, GATES = (
     "Measures",
     "Rules (defaults as trec_eval -c)",
     "Files",
+    "Engine",
     "Intervals",
     "Output",
     "Gates",
@@ -185,6 +186,27 @@ class QueryOptions:
                help="Add means by group, and for gates `M[group]`: two columns, query and group, or the name of a "
                "column of the judgments or of a labelled table."),
     ] = None  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Where runs are read and scored."""
+
+    engine: Annotated[
+        Literal["local", "spark"],
+        Option(help="This process, or Spark for what one machine does not take; see docs/scale.md.",
+               rich_help_panel=ENGINE),
+    ] = "local"  # fmt: skip
+    master: Annotated[
+        str | None,
+        Option(metavar="URL", help="Of Spark, such as spark://host:7077. Default: all cores of this machine, or what "
+               "spark-submit says.", rich_help_panel=ENGINE),
+    ] = None  # fmt: skip
+    spark_conf: Annotated[
+        list[str],
+        Option(metavar="KEY=VALUE", help="A setting of Spark, such as spark.driver.memory=4g; may be repeated.",
+               rich_help_panel=ENGINE, show_default=False),
+    ] = field(default_factory=list)  # fmt: skip
 
 
 @dataclass(frozen=True)

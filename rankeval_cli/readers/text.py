@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rankeval_cli.errors import SHOWN_PROBLEMS, InputError
@@ -37,6 +38,10 @@ class TextTable:
     def ranks_rise(self) -> bool:
         """Whether ranks must rise by one in each query."""
         return self._plan.layout.ranks_rise
+
+    def unwatched(self) -> TextTable:
+        """The same table, which does not look whether ranks rise: for who reads it from the middle."""
+        return TextTable(self._source, replace(self._plan, layout=replace(self._plan.layout, ranks_rise=False)))
 
     def frames(self, progress: Progress | None = None) -> Iterator[pl.DataFrame]:
         """The rows in file order, a chunk at a time (see `Table.frames`)."""

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.engines.spark import session as sessions
 from rankeval_cli.engines.spark.inputs import SparkTable, found, opened
-from rankeval_cli.engines.spark.session import Settings, collected, mapped
-from rankeval_cli.errors import UsageError
+from rankeval_cli.engines.spark.session import Settings, collected, explained, mapped
+from rankeval_cli.errors import OutputError, UsageError
 from rankeval_cli.readers import Input, ReadOptions, check_swapped
+from rankeval_cli.readers.address import MissingError
 from rankeval_cli.readers.source import STDIN
 
 if TYPE_CHECKING:
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
 
     from rankeval_cli.coverage import Facts
     from rankeval_cli.engines.spark.joined import Kept
-    from rankeval_cli.engines.spark.partition import Work
     from rankeval_cli.flow import Request
-    from rankeval_cli.model import Judgments, Rules, Scores
+    from rankeval_cli.model import Judgments, Report, Rules, Scores
     from rankeval_cli.plan import Plan
     from rankeval_cli.readers.format import Table
 
@@ -34,12 +34,18 @@ class SparkEngine:
     session : the one to use; None for the one of this process, or else a new one, which `close` ends
     settings : of a new one
     broadcast_rows : more judgments than these do not go to every worker, but are joined by query
+    folders : where `write` writes the values of each query, as Parquet
     """
 
     def __init__(
-        self, session: Any = None, settings: Settings | None = None, broadcast_rows: int = BROADCAST_ROWS
+        self,
+        session: Any = None,
+        settings: Settings | None = None,
+        broadcast_rows: int = BROADCAST_ROWS,
+        folders: Sequence[str] = (),
     ) -> None:
-        self._session, self._settings, self._broadcast_rows = session, settings or Settings(), broadcast_rows
+        self._session, self._settings = session, settings or Settings()
+        self._broadcast_rows, self._folders = broadcast_rows, folders
         self._is_own = False
         self._kept: Kept | None = None
 
@@ -62,7 +68,9 @@ class SparkEngine:
             self._session, self._is_own = None, False
 
     def check(self, request: Request) -> None:
-        """Refuse labelled tables, standard input, and objects that Spark does not know."""
+        """Refuse labelled tables, standard input, objects that Spark does not know, and groups in the judgments."""
+        from rankeval_cli.groups import is_path
+
         if request.qrels is None:
             hint = "give the judgments as a table of their own, or leave --engine out"
             raise UsageError("the Spark engine scores runs against judgments, not a labelled table", hint=hint)
@@ -72,6 +80,9 @@ class SparkEngine:
             if not isinstance(source, str) and not hasattr(source, "mapInArrow"):
                 what = f"the Spark engine cannot read an object of type {type(source).__name__}"
                 raise UsageError(what, hint="give a path or a Spark DataFrame")
+        if isinstance(request.groups, str) and not is_path(request.groups):
+            what = f"the Spark engine does not read groups from the column `{request.groups}`"
+            raise UsageError(what, hint="write them to a file of two columns, query and group")
 
     def open_all(
         self,
@@ -82,6 +93,8 @@ class SparkEngine:
         qrels_options: ReadOptions,
     ) -> tuple[list[Table], Table]:
         """Every input opened, after a look at whether runs and judgments are swapped."""
+        for folder in self._folders:
+            self._check_new(folder)
         judged = found(self.session, qrels, qrels_options, "qrels")
         sources = [run.path if isinstance(run, Input) else run for run in runs]  # a baseline has been opened
         looked = [found(self.session, run, run_options, name) for run, name in zip(sources, names, strict=True)]
@@ -112,11 +125,13 @@ class SparkEngine:
         from rankeval_cli.align import Aligner
         from rankeval_cli.engines.spark.merging import merged
         from rankeval_cli.engines.spark.partition import scored
+        from rankeval_cli.engines.spark.work import work_of
         from rankeval_cli.passes import check_run, concluded
 
         assert isinstance(table, SparkTable)
         aligner = Aligner(table, judgments, plan.rules, k, exclude, plan.orderings)  # refuses ranks that are not there
-        work = self._work(table, judgments, plan, k, exclude)
+        sample = None if self._kept is None else self._kept.sample
+        work = work_of(table, judgments, plan, k, exclude, table.rank_base, sample)
         rows = self._partitioned(table, _rule_of_order(plan))
         whole = merged(collected(mapped(rows, scored, work.types, work), table.path), judgments, plan.every_part)
         table.heed(whole.notes)
@@ -127,23 +142,21 @@ class SparkEngine:
         check(whole.facts)
         return whole.facts, [scorer.finish(whole.facts.answered) for scorer in whole.scorers]
 
-    def _work(self, table: SparkTable, judgments: Judgments, plan: Plan, k: int, exclude: pl.DataFrame | None) -> Work:
-        from rankeval_cli.engines.spark.partition import Work, sent, sent_judgments
+    def write(self, report: Report) -> None:
+        """Write the values of each query: run, query, and a column a measure, null where undefined."""
+        for folder in self._folders:
+            with explained(folder):
+                rows = self.session.createDataFrame(report.per_query.to_arrow())
+                rows.write.parquet(folder)
 
-        kept = self._kept
-        return Work(
-            table.path,
-            table.has_rank,
-            sent(plan.every_part),
-            plan.rules,
-            k,
-            sent_judgments(judgments) if kept is None else None,
-            judgments.source,
-            judgments.max_grade,
-            None if kept is None else kept.sample,
-            exclude,
-            table.rank_base,
-        )
+    def _check_new(self, folder: str) -> None:
+        """Refuse a folder that is there: what else it holds would be mixed with the values, or lost."""
+        try:
+            with explained(folder):
+                self.session.read.format("binaryFile").load(folder)
+        except MissingError:
+            return
+        raise OutputError("exists already", folder, "name a new folder, or remove this one")
 
     def _partitioned(self, table: SparkTable, rule_of_order: str | None) -> Any:
         """The rows of the run by query, behind those of the judgments that Spark keeps."""

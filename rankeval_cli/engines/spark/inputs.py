@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 HEAD_LINES = 2_000
+_GLOB = re.compile(r"[*?[{]")
 READABLE = "it reads Parquet, CSV, TSV, JSON Lines, and lines as of TREC"
 
 
@@ -131,7 +133,9 @@ def opened(source: Found, role: Role, options: ReadOptions) -> SparkTable:
         raise UsageError(f"the Spark engine does not read the format `{format.name}`", path, READABLE)
     if isinstance(table, DelimitedTable):
         text.header = text.head()[: table.layout.header.size_bytes]
-    base = _rank_base(table) if isinstance(table, TextTable) and table.ranks_rise else None
+    base = None
+    if isinstance(table, TextTable) and table.ranks_rise:
+        base, table = _rank_base(table), table.unwatched()
     lines, parser = _lines(source.frame), LineParser(text, table)
     return SparkTable(path, table.format, role, table.has_rank, lines, parser, is_file=True, rank_base=base)
 
@@ -167,7 +171,10 @@ def _head(frame: Any, path: str) -> LineSource:
 def _parquet(session: Any, path: str) -> Found:
     infers = "spark.sql.sources.partitionColumnTypeInference.enabled"  # else a folder `query=007` becomes 7
     with explained(path), with_setting(session, infers, "false"):
-        return Found(path, "parquet", session.read.parquet(path))
+        reader = session.read
+        if (glob := _GLOB.search(path)) is not None:  # the folders that it matches name columns too
+            reader = reader.option("basePath", path[: path.rfind("/", 0, glob.start()) + 1] or ".")
+        return Found(path, "parquet", reader.parquet(path))
 
 
 def _typed(source: Found, role: Role, options: ReadOptions) -> SparkTable:

@@ -6,7 +6,6 @@ in the partition before the rows of the run, and `is_run` tells them apart.
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -14,12 +13,10 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from rankeval_cli.engines.spark.parsing import one_thread
-from rankeval_cli.engines.spark.wire import PLACE, Types, batches_of, frame_of, in_file_order, telling, without_notes
+from rankeval_cli.engines.spark.wire import PLACE, batches_of, frame_of, in_file_order, telling, without_notes
+from rankeval_cli.engines.spark.work import Work, unpacked
 from rankeval_cli.errors import InputError
-from rankeval_cli.measures.spec import Metric
-from rankeval_cli.model import Judgments, Rules, Source
-from rankeval_cli.plan import Part
-from rankeval_cli.presets import parser
+from rankeval_cli.model import Judgments
 from rankeval_cli.readers.format import Progress
 from rankeval_cli.readers.ranks import CHOOSE
 
@@ -33,88 +30,6 @@ if TYPE_CHECKING:
     from rankeval_cli.scoring import Scorer
 
 IS_RUN = "is_run"
-
-
-@dataclass(frozen=True)
-class SentPart:
-    """A part of the plan: measures as words, since their functions cannot travel, and their rules."""
-
-    words: tuple[str, ...]
-    rules: Rules
-
-    @property
-    def part(self) -> Part:
-        """The part; the words are read as the preset of its rules reads them."""
-        read = parser(self.rules.preset)
-        return Part(tuple(metric for word in self.words for metric in read(word)), self.rules)
-
-
-@dataclass(frozen=True)
-class SentJudgments:
-    """All judgments, as every worker gets them. data : query, doc and grade of each pair, as Arrow IPC"""
-
-    source: Source
-    digest: str
-    data: bytes
-
-
-@dataclass(frozen=True)
-class Work:
-    """What a worker must know to score a partition.
-
-    path, has_rank : of the run
-    rules : of the run as a whole
-    k : the cutoff at which ties and judged documents are counted
-    judgments : all, or None where a partition brings its own
-    source, max_grade, sample : of the judgments where a partition brings its own; `sample` are the pairs whose
-        documents are looked for in other spellings
-    exclude : pairs of query and document
-    rank_base : where ranks must rise by one in each query, the first of them; else None
-    """
-
-    path: str
-    has_rank: bool
-    parts: tuple[SentPart, ...]
-    rules: Rules
-    k: int
-    judgments: SentJudgments | None
-    source: Source
-    max_grade: float = 0.0
-    sample: pl.DataFrame | None = None
-    exclude: pl.DataFrame | None = None
-    rank_base: int | None = None
-
-    @property
-    def num_metrics(self) -> int:
-        """The metrics of all parts."""
-        return sum(len(part.words) for part in self.parts)
-
-    @property
-    def has_shares(self) -> bool:
-        """Whether any part weighs queries by their items."""
-        return any(part.rules.list_weights for part in self.parts)
-
-    @property
-    def types(self) -> Types:
-        """What `scored` gives: values, what --no-relevant decided, and shares, of every metric of every part.
-
-        A row without `answered` is a query that nobody judged, one without a query has the facts of a partition.
-        """
-        kinds = {"v": "double", "p": "boolean", **({"s": "double"} if self.has_shares else {})}
-        columns = {f"{letter}{i}": kind for letter, kind in kinds.items() for i in range(self.num_metrics)}
-        return {"query": "string", "answered": "boolean", "judged_share": "double", **columns, "facts": "string"}
-
-
-@dataclass(frozen=True)
-class PartJudgments(Judgments):
-    """The judgments of a partition. highest : the highest grade of all judgments"""
-
-    highest: float = 0.0
-
-    @property
-    def max_grade(self) -> float:
-        """The highest grade of all judgments."""
-        return self.highest
 
 
 class Rows:
@@ -137,53 +52,13 @@ class Rows:
         return []
 
 
-def sent(parts: Sequence[Part]) -> tuple[SentPart, ...]:
-    """The parts as they travel."""
-    return tuple(SentPart(tuple(_word(metric, part.rules) for metric in part.metrics), part.rules) for part in parts)
-
-
-def _word(metric: Metric, rules: Rules) -> str:
-    """A word that the preset reads as this metric."""
-    for word in (metric.written, metric.canonical):
-        found = parser(rules.preset)(word)
-        if [each.canonical for each in found] == [metric.canonical]:
-            return word
-    raise AssertionError(f"{metric.written} has no word")
-
-
-def sent_judgments(judgments: Judgments) -> SentJudgments:
-    """The judgments as they travel."""
-    import polars as pl
-
-    names = pl.Series("query", judgments.queries, dtype=pl.String)
-    frame = judgments.frame.select(query=names.gather(judgments.frame["query"]), doc="doc", grade="grade")
-    data = io.BytesIO()
-    frame.write_ipc(data)
-    return SentJudgments(judgments.source, judgments.digest, data.getvalue())
-
-
-_UNPACKED: dict[tuple[str, str], Judgments] = {}  # the last judgments: a worker process scores many partitions
-
-
-def _unpacked(found: SentJudgments) -> Judgments:
-    import polars as pl
-
-    from rankeval_cli.judgments import indexed
-
-    key = (found.digest, found.source.path)
-    if key not in _UNPACKED:
-        _UNPACKED.clear()
-        _UNPACKED[key] = indexed(pl.read_ipc(found.data), found.source, found.digest)
-    return _UNPACKED[key]
-
-
 def scored(work: Work, batches: Iterable[Any]) -> Iterator[Any]:
     """Score a partition: batches of `Work.types`."""
     one_thread()
     notes: list[str] = []
     with telling():
         frames = _frames(batches, notes)
-        judgments, frames = _own(work, frames) if work.judgments is None else (_unpacked(work.judgments), frames)
+        judgments, frames = _own(work, frames) if work.judgments is None else (unpacked(work.judgments), frames)
         found = _scored(work, judgments, Rows(work.path, work.has_rank, frames))
         for frame in (*found.frames(work), found.facts_row(notes)):
             yield from batches_of(frame, work.types)
@@ -210,8 +85,7 @@ def _own(work: Work, frames: Iterator[pl.DataFrame]) -> tuple[Judgments, Iterato
             rest = chain([frame[stop:]], rest)
             break
     found = indexed(pl.concat(judged).rename({"value": "grade"}), work.source, "")
-    held = {each.name: getattr(found, each.name) for each in fields(Judgments)}
-    return PartJudgments(**held, highest=work.max_grade), rest
+    return replace(found, highest=work.max_grade), rest
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from rankeval_cli.engines.spark.wire import BATCH_ROWS, Types, schema_of, told
 from rankeval_cli.errors import InputError, RankevalError, UsageError
+from rankeval_cli.readers.address import MissingError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +33,14 @@ _CONFIGURED = ("PYSPARK_GATEWAY_PORT", "PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR") 
 
 class SparkError(RankevalError):
     """Spark cannot be started, or has given up."""
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """PySpark warns of a pandas that is newer than it knows; nothing here uses pandas."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,7 @@ def active() -> Any:
     return SparkSession.getActiveSession()
 
 
+@_without_warnings()
 def start(settings: Settings) -> Any:
     """Start a session. Raises SparkError when there is no Java, or Spark does not start."""
     _check_installed()
@@ -85,7 +95,8 @@ def start(settings: Settings) -> Any:
 
 def _check_installed() -> None:
     try:
-        import pyspark
+        with _without_warnings():
+            import pyspark.sql
     except ImportError:
         raise UsageError("PySpark is not installed", hint="pip install 'rankeval-cli[spark]'") from None
     if int(pyspark.__version__.split(".")[0]) < 4:
@@ -142,7 +153,7 @@ def explanation(text: str, where: str | None) -> Exception:
         return error
     if "PATH_NOT_FOUND" in text or "Path does not exist" in text:
         hint = "check its spelling; where Spark has files of its own, one of this machine is file:///PATH"
-        return InputError("no such file", where, hint)
+        return MissingError("no such file", where, hint)
     if (scheme := _NO_SCHEME.search(text)) is not None:
         what = f"Spark cannot read `{scheme[1] or scheme[2]}`"
         return InputError(what, where, "add its library: --spark-conf spark.jars.packages=GROUP:NAME:VERSION")
@@ -158,8 +169,7 @@ def explanation(text: str, where: str | None) -> Exception:
 
 def mapped(frame: Any, work: Callable[..., Iterator[Any]], types: Types, *more: Any) -> Any:
     """The frame that `work(*more, batches)` makes of the batches of another one."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # of PySpark, about a pandas that is newer than it knows
+    with _without_warnings():
         return frame.mapInArrow(partial(work, *more), schema_of(types))
 
 
