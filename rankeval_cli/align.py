@@ -257,7 +257,8 @@ class Aligner:
     def _marks(self, rows: BlockRows) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
         """Grade and status of each row in file order, as `Ranked` has them."""
         grade, status = np.full(rows.frame.height, -1.0), np.zeros(rows.frame.height, np.uint8)
-        found = _matches(rows, self._keys(rows), _of_queries(self.judgments.frame, self.judged_of, rows.query))
+        judged = _of_queries(self.judgments.frame, self.judged_of, rows.query)
+        found = _matches(rows, rows_among(self._keys(rows), judged["key"].to_numpy()), judged)
         self._note_spellings(rows, found)
         place, value = found["row"].to_numpy(), found["grade"].to_numpy()
         grade[place] = np.where(value >= 0, value, -1.0)
@@ -268,8 +269,9 @@ class Aligner:
     def _note_spellings(self, rows: BlockRows, found: pl.DataFrame) -> None:
         """Look for other spellings (`7` for `007`, `DOC1` for `doc1`) of judged documents that were not found."""
         variants = _of_queries(self.variants, self.variants_of, rows.query)
-        pairs = _matches(rows, self._keys(rows), variants) if variants.height else variants
-        if pairs.height:
+        hits = rows_among(self._keys(rows), variants["key"].to_numpy())
+        if len(hits):
+            pairs = _matches(rows, hits, variants)
             pairs = pairs.join(found, left_on=["query", "meant"], right_on=["query", "doc"], how="anti")
             pairs = pairs.join(found, on=["query", "doc"], how="anti")  # the spelling is a judged document of its own
             self.facts.spellings += pairs.select("doc", "meant").rows()
@@ -348,9 +350,8 @@ def _rows_to_sort(rows: BlockRows, score: NDArray[np.float64], before: Rows) -> 
     return np.flatnonzero(is_wanted)
 
 
-def _matches(rows: BlockRows, keys: Hashes, wanted: pl.DataFrame) -> pl.DataFrame:
-    """The rows whose (query, doc) is in `wanted` (query, doc, key, ..), with its other columns and `row`."""
-    hits = rows_among(keys, wanted["key"].to_numpy())
+def _matches(rows: BlockRows, hits: Rows, wanted: pl.DataFrame) -> pl.DataFrame:
+    """Those of `hits` whose (query, doc) is in `wanted` (query, doc, key, ..), with its other columns and `row`."""
     query = rows.query_of_row()[hits].astype(np.uint32)
     candidates = pl.DataFrame({"query": query, "doc": rows.frame["doc"][hits], "row": hits})
     return candidates.join(wanted.drop("key"), on=["query", "doc"], how="inner")
