@@ -57,6 +57,7 @@ def test_plain_and_compiled_loops_give_the_same_bits(seed, monkeypatch):
 
 
 def test_long_work_goes_on_compiled(monkeypatch):
+    monkeypatch.setattr(scoring, "BUSY_SHARE", 0.0)
     monkeypatch.setattr(scoring, "COMPILE_AFTER_S", 0.0)
     monkeypatch.setattr(scoring, "KERNEL_AFTER_S", 0.0)
     calls = []
@@ -68,6 +69,9 @@ def test_long_work_goes_on_compiled(monkeypatch):
     first = len(calls)
     scorer.add(ranked)
     assert (first, len(calls)) == (0, 1)
+    monkeypatch.setattr(scoring, "COMPILE_AFTER_S", 60.0)
+    scorer.add(ranked)
+    assert len(calls) == 2, "what is compiled stays so"
 
 
 @pytest.mark.parametrize(("share", "compiles"), [(1.0, False), (1e-9, True)], ids=["all read", "much to come"])
@@ -76,6 +80,7 @@ def test_what_is_still_to_come_decides_on_compiling(share, compiles, monkeypatch
     compiled = scoring._compiled_loop
     monkeypatch.setattr(scoring, "_compiled_loop", lambda *args: calls.append(1) or compiled(*args))
     monkeypatch.setattr(scoring, "COMPILE_AFTER_S", 60.0)
+    monkeypatch.setattr(scoring, "BUSY_SHARE", 0.0)
     ranked = random_block(3)
     judgments = judgments_of(ranked.ideal_offsets, ranked.ideal)
     scorer = scoring.Scorer(parse_all(["map"]), judgments, Rules(), lambda: share)
@@ -85,9 +90,25 @@ def test_what_is_still_to_come_decides_on_compiling(share, compiles, monkeypatch
     assert bool(calls) == compiles
 
 
+@pytest.mark.parametrize(("idle_s", "compiles"), [(0.0, True), (3600.0, False)], ids=["busy", "waiting"])
+def test_scoring_that_waits_for_the_reader_is_not_compiled(idle_s, compiles, monkeypatch):
+    monkeypatch.setattr(scoring, "COMPILE_AFTER_S", 0.0)
+    monkeypatch.setattr(scoring, "KERNEL_AFTER_S", 0.0)
+    calls = []
+    compiled = scoring._compiled_loop
+    monkeypatch.setattr(scoring, "_compiled_loop", lambda *args: calls.append(1) or compiled(*args))
+    ranked = random_block(3)
+    scorer = scoring.Scorer(parse_all(["map"]), judgments_of(ranked.ideal_offsets, ranked.ideal), Rules())
+    scorer.spent_s = {scorer.metrics[0].measure.kernel: 600.0}
+    scorer.started -= idle_s
+    scorer.add(ranked)
+    assert bool(calls) == compiles
+
+
 @pytest.mark.parametrize("kernel_after_s", [0.0, 60.0])
 def test_a_kernel_that_takes_no_time_is_not_compiled(kernel_after_s, monkeypatch):
     monkeypatch.setattr(scoring, "COMPILE_AFTER_S", 0.0)
+    monkeypatch.setattr(scoring, "BUSY_SHARE", 0.0)
     monkeypatch.setattr(scoring, "KERNEL_AFTER_S", kernel_after_s)
     calls = []
     compiled = scoring._compiled_loop
