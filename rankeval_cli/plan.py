@@ -93,6 +93,8 @@ def planned(
         if "ties" in given and rules.ties in ("docid", "docid-asc"):
             hint = "choose --ties expected, random or file, or name the column: --columns doc=NAME"
             raise UsageError(f"--ties {rules.ties} needs document ids, and {nameless} has none", hint=hint)
+        if "exclude_self" not in given:  # a preset's: there are no ids to compare
+            general, each = replace(general, exclude_self=False), [replace(own, exclude_self=False) for own in each]
         general = without_ids(general, metrics)
         each = [without_ids(own, (metric,)) for metric, own in zip(metrics, each, strict=True)]
     own_rules = dict(zip((metric.canonical for metric in metrics), each, strict=True))

@@ -65,7 +65,8 @@ def chance_warnings(plan: Plan, scored: Mapping[Ties, Scores], rules: Rules) -> 
         low, high = worst[metric.written], best[metric.written]
         if low is not None and high is not None and abs(high - low) > ROUNDING * max(1.0, abs(low)):
             bounds = f"from {min(low, high):.4f} to {max(low, high):.4f}"
-            yield f"{rules.preset} orders ties by chance: its {metric.written} may be anything {bounds}"
+            beyond = "" if metric.measure.ties_bound(metric) else ", and some orders give values beyond"
+            yield f"{rules.preset} orders ties by chance: its {metric.written} may be anything {bounds}{beyond}"
 
 
 def means(scores: Scores, rules: Rules) -> dict[str, float | None]:

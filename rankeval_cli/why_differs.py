@@ -77,7 +77,7 @@ def _differences(
 
 
 def _difference(request: Request, preset: Preset, metric: Metric, default: float | None) -> Difference:
-    own = preset.metric(metric)
+    own = _in_its_words(preset, metric)
     rules = preset.rules_for(own, request.rules, request.given)
     conventions = _effective(request, preset.of(metric), metric)
     is_chance = "ties" not in request.given and preset.is_chance(metric)
@@ -95,6 +95,15 @@ def _difference(request: Request, preset: Preset, metric: Metric, default: float
         found = list(conventions)
     there = preset.names[metric.measure.name]
     return Difference(preset.name, there, value, worst, best, tuple(found))
+
+
+def _in_its_words(preset: Preset, metric: Metric) -> Metric:
+    """The metric as the system reads the word for it (`rbp@95` is p = 0.95 in ranx), where it is the same measure."""
+    try:
+        (read,) = preset.parse(metric.written)
+    except RankevalError:
+        return preset.metric(metric)
+    return read if read.measure.name == metric.measure.name else preset.metric(metric)
 
 
 def _effective(request: Request, conventions: Sequence[Convention], metric: Metric) -> list[Convention]:

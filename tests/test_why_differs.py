@@ -68,6 +68,22 @@ def test_what_a_system_needs_and_the_input_lacks_is_said(tmp_path: Path, capsys:
     assert found["rankereval"]["value"] == 0.5
 
 
+def test_the_word_of_a_measure_is_read_as_the_system_reads_it(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = explained([*files, "-m", "rbp@95", "--ties", "file"], capsys)["ranx"]["value"]
+    assert run([*files, "-m", "rbp.95", "--preset", "ranx", "--ties", "file", "-f", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["measures"]["rbp.95"]["value"] == found
+
+
+def test_ids_that_are_made_up_are_no_self_hits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "l.txt").write_text("1 qid:1 1:.1\n0 qid:1 1:.2\n1 qid:2 1:.3\n0 qid:2 1:.1\n")
+    (tmp_path / "s.txt").write_text("9\n7\n5\n4\n")
+    words = [str(tmp_path / "s.txt"), str(tmp_path / "l.txt"), "-m", "mrr", "--preset", "beir", "-f", "json"]
+    assert run(words) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["measures"]["mrr"]["value"] == 1.0
+
+
 def test_one_preset_is_shown_alone(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert list(explained([*files, "-m", "mrr@10", "--preset", "ranx"], capsys)) == ["default", "ranx"]
 

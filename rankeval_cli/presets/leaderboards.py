@@ -46,7 +46,8 @@ BEIR = Preset(
             rules={"score_precision": "single"},
         ),
         Convention(
-            "A judged query without results is left out of the mean; by default it counts 0.",
+            "A judged query without results is left out of the means of NDCG, MAP, Recall and P, but counts 0 in those "
+            "of MRR, R_cap and Accuracy; by default it counts 0 in all.",
             when=lambda metric: metric.measure.name not in OWN,
             rules={"missing": "skip"},
         ),

@@ -42,7 +42,8 @@ TORCHMETRICS = Preset(
             is_arbitrary=True,
         ),
         Convention(
-            "NDCG is the mean over all orders of tied documents; by default the document id orders them.",
+            "NDCG is the mean over all orders of tied documents, and targets below 0 are gains (unjudged here all the "
+            "same); by default the document id orders tied documents.",
             ("ndcg",),
             rules={"ties": "expected"},
         ),
@@ -63,8 +64,8 @@ TORCHMETRICS = Preset(
             rules={"no_relevant": "one", "every_undefined": True},
         ),
         Convention(
-            "AUROC is 0 where the top k holds only one class, and for a query with nothing relevant; by default it is "
-            "undefined and left out.",
+            "AUROC is 0 where the top k holds only one class, and for a query with nothing relevant (scores outside 0 "
+            "to 1 also go through a sigmoid, which ties large ones); by default it is undefined and left out.",
             ("auc",),
             params={"one_class": 0.0},
             fields={"undefined": ("no_relevant", "one_class")},
@@ -99,7 +100,8 @@ KERAS = Preset(
         ),
         Convention(
             "A list weighs what its relevant items weigh on average, and as much as the average list where none is "
-            "relevant; by default queries count alike, or as --weights says.",
+            "relevant (of all lists that are scored together: Keras takes each batch by itself); by default queries "
+            "count alike, or as --weights says.",
             rules={"list_weights": True, "none_is_zero": True},
         ),
         Convention(
