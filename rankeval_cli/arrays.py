@@ -159,7 +159,9 @@ def table_of(scores: Any, labels: Any, index: Any, mask: Any, ignore_label: floa
     _check_values(grade, "label", None, counts)
     flat = [None if array is None else np.asarray(array).reshape(-1) for array in (is_ranked, counts)]
     score, grade = (np.ma.getdata(array).astype(np.float64).reshape(-1) for array in (score, grade))
-    return ArrayTable(query, score, grade, flat[0], flat[1], num_queries)
+    empty = lengths.count(0) if lengths is not None else 0
+    left_out = [f"{empty:,} {'ranking is' if empty == 1 else 'rankings are'} empty and left out"] * bool(empty)
+    return ArrayTable(query, score, grade, flat[0], flat[1], num_queries, warnings=left_out)
 
 
 def _ragged_lengths(scores: Any) -> list[int] | None:

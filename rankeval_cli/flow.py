@@ -457,7 +457,7 @@ def _run_report(
     ties = tie_results(results, variants, rules) if plan.is_tie_report else ()
     results = tuple(replace(result, rules=own.get(result.canonical, {})) for result in results)
     source = Source(name, table.path, table.format, facts.rows, table.tag, table.has_doc_ids)
-    noticed = [*table.warnings, *warnings_of(coverage, facts, judgments, rules)]
+    noticed = [*table.warnings, *warnings_of(coverage, facts, judgments, plan.told_rules)]
     noticed += chance_warnings(plan, variants, rules) if plan.chance else []
     return RunReport(source, coverage, results, scores, ties), [f"{name}: {warning}" for warning in noticed]
 

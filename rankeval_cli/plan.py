@@ -55,6 +55,12 @@ class Plan:
         """What orders the rankings of each part."""
         return [part.rules.ordering for part in self.every_part]
 
+    @property
+    def told_rules(self) -> Rules:
+        """The rules that warnings name: those of the run, with the rule for ties that all measures share."""
+        ties = {part.rules.ties for part in self.parts}
+        return replace(self.rules, ties=ties.pop()) if len(ties) == 1 else self.rules
+
     def collected(self, every: Sequence[Scores]) -> tuple[Scores, dict[Ties, Scores]]:
         """The scores of `every_part` as those of the report and those of the variants."""
         scores = iter(every)

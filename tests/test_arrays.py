@@ -34,6 +34,18 @@ def same(one: Report, other: Report) -> None:
 EXPECTED = by_query(SCORES.tolist(), LABELS.tolist())
 
 
+def test_an_empty_ranking_is_told() -> None:
+    found = evaluate_arrays([[], [0.1, 0.2]], [[], [1, 0]], measures="mrr")
+    assert found["mrr"] == 0.5
+    assert "run1: 1 ranking is empty and left out" in found.warnings
+
+
+def test_the_warning_of_equal_scores_names_the_rule_of_the_measures() -> None:
+    found = evaluate_arrays([[1.0, 1.0]], [[0, 1]], measures="mrr", preset="torchmetrics")
+    assert found["mrr"] == 0.5
+    assert any("only --ties file orders their documents" in warning for warning in found.warnings)
+
+
 @pytest.mark.parametrize("mask", [None, np.ones((2, 3), bool)])
 def test_an_ignored_label_is_as_if_masked(mask: Any) -> None:
     scores, labels = [[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]], [[-100, 1, 0], [1, -100, 1]]
